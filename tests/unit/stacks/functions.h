@@ -2,7 +2,9 @@
 /* Functions 'a' to 'z', one behind the other, whose time stamps are nanoseconds; and random numbers. */
 #pragma once
 
+#include "base/array.h"
 #include "base/spill.h"
+#include "model/slice_cursor.h"
 #include "stacks/stacks.h"
 
 enum { FUNCTION_BYTES = 256, FUNCTIONS = 26, BASE = 0x1000 };
@@ -35,6 +37,51 @@ static inline uint64_t time_ns(void *ctx, uint64_t tsc)
 {
 	(void)ctx;
 	return tsc;
+}
+
+/* A branch of the kind that the word names. */
+static inline struct branch branch_of(const char *word)
+{
+	static const struct {
+		const char *word;
+		uint8_t kind, flags;
+	} kinds[] = {
+		{"call", BRANCH_CALL, 0},
+		{"ret", BRANCH_RETURN, 0},
+		{"jump", BRANCH_JUMP, BRANCH_INDIRECT},
+		{"cond", BRANCH_COND, 0},
+		{"start", BRANCH_NONE, BRANCH_TRACE_START},
+		{"end", BRANCH_NONE, BRANCH_TRACE_END},
+		{"syscall", BRANCH_SYSCALL, BRANCH_TRACE_END},
+		{"signal", BRANCH_INTERRUPT, BRANCH_TRACE_END},
+		{"callend", BRANCH_CALL, BRANCH_TRACE_END},
+		{"retend", BRANCH_RETURN, BRANCH_TRACE_END},
+		{"gap", BRANCH_GAP, 0},
+		{"abort", BRANCH_TX_ABORT, 0},
+		{"kentry", BRANCH_INTERRUPT, 0},
+		{"kexit", BRANCH_SYSRET, 0},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
+		if (!strcmp(word, kinds[i].word))
+			return (struct branch){.kind = kinds[i].kind, .flags = kinds[i].flags};
+	fail_msg("unknown word '%s'", word);
+	return (struct branch){0};
+}
+
+/* What a thread with these branches did; the caller's to free. */
+static inline struct timeline *timeline_of(const struct stacks_config *config,
+					   const struct branch_list *branches)
+{
+	struct timeline *timeline;
+
+	assert_ok(timeline_new(&timeline));
+	timeline->threads = calloc(1, sizeof(*timeline->threads));
+	timeline->thread_cnt = 1;
+	assert_ok(stacks_build(config, branches, timeline->threads));
+	assert_ok(timeline_load(timeline));
+	assert_true(timeline_is_valid(timeline));
+	return timeline;
 }
 
 static inline unsigned int pick(unsigned int cnt)

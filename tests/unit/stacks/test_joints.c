@@ -30,50 +30,27 @@ static enum landing landing(void *ctx, uint64_t call_ip, uint64_t handler, uint6
 
 static struct stacks_config config = {.symbol_at = symbol_at, .time_ns = time_ns, .landing = landing};
 
-static const struct {
-	const char *word;
-	enum branch_kind kind;
-	uint8_t flags;
-} kinds[] = {
-	{"call", BRANCH_CALL, 0},
-	{"ret", BRANCH_RETURN, 0},
-	{"jump", BRANCH_JUMP, BRANCH_INDIRECT},
-	{"start", BRANCH_NONE, BRANCH_TRACE_START},
-	{"gap", BRANCH_GAP, 0},
-	{"abort", BRANCH_TX_ABORT, 0},
-	{"int", BRANCH_INTERRUPT, 0},
-	{"iret", BRANCH_SYSRET, 0},
-	{"callend", BRANCH_CALL, BRANCH_TRACE_END},
-	{"retend", BRANCH_RETURN, BRANCH_TRACE_END},
-	{"rseq", BRANCH_INTERRUPT, BRANCH_TRACE_END},
-};
-
 /* "call a4 b0" */
 static struct branch parse_line(const char *lines, uint64_t tsc)
 {
 	char line[64] = "", word[16], from, to;
 	unsigned int from_offset, to_offset;
+	struct branch branch;
 	int cnt;
 
 	memcpy(line, lines, strcspn(lines, "\n"));
 	cnt = sscanf(line, "%15s %c%u %c%u", word, &from, &from_offset, &to, &to_offset);
-
-	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
-		if (!strcmp(word, kinds[i].word))
-			return (struct branch){.kind = (uint8_t)kinds[i].kind,
-					       .flags = kinds[i].flags,
-					       .from = cnt < 3 || kinds[i].flags == BRANCH_TRACE_START
-							       ? 0
-							       : place(from, from_offset),
-					       .to = cnt == 5 ? place(to, to_offset)
-						     : cnt == 3 && kinds[i].flags == BRANCH_TRACE_START
-							     ? place(from, from_offset)
-							     : 0,
-					       .from_len = 5,
-					       .gap = GAP_OVERFLOW,
-					       .tsc = tsc};
-	fail_msg("unknown word in '%s'", line);
-	return (struct branch){0};
+	branch = branch_of(word);
+	branch.from_len = 5;
+	branch.gap = GAP_OVERFLOW;
+	branch.tsc = tsc;
+	if (cnt >= 3 && branch.flags == BRANCH_TRACE_START)
+		branch.to = place(from, from_offset);
+	else if (cnt >= 3)
+		branch.from = place(from, from_offset);
+	if (cnt == 5)
+		branch.to = place(to, to_offset);
+	return branch;
 }
 
 static struct timeline *build(const char *text)
@@ -86,12 +63,7 @@ static struct timeline *build(const char *text)
 
 		assert_ok(ARRAY_PUSH(branches.items, branches.cnt, branches.cap, branch));
 	}
-	assert_ok(timeline_new(&timeline));
-	timeline->threads = calloc(1, sizeof(*timeline->threads));
-	timeline->thread_cnt = 1;
-	assert_ok(stacks_build(&config, &branches, timeline->threads));
-	assert_ok(timeline_load(timeline));
-	assert_true(timeline_is_valid(timeline));
+	timeline = timeline_of(&config, &branches);
 	branch_list_release(&branches);
 	return timeline;
 }
@@ -194,10 +166,10 @@ TEST(test_exceptions)
  * is told by where it came from.) */
 TEST(test_nested_interrupts)
 {
-	assert_timeline(build("start a0\ncall a4 b0\nint b8 k0\ncall k4 l0\niret l9 b8\nret b12 a9\n"),
+	assert_timeline(build("start a0\ncall a4 b0\nkentry b8 k0\ncall k4 l0\nkexit l9 b8\nret b12 a9\n"),
 			"a! 10-60\n  b 20-60\n    k 30-50\n      l 40-50\n");
 	/* The entry was not seen: all that is open is the kernel's. */
-	assert_timeline(build("call k4 l0\niret l9 b8\nret b12 a9\n"),
+	assert_timeline(build("call k4 l0\nkexit l9 b8\nret b12 a9\n"),
 			"a?! 10-30\n  b? 10-30\n    k? 10-20\n      l 10-20\n");
 }
 
@@ -213,7 +185,7 @@ TEST(test_aborts)
 {
 	assert_timeline(build("start a0\ncall a4 b0\ncall b4 c0\nabort c9 a50\ncall a60 d0\n"),
 			"a! 10-50\n  b 20-40\n    c 30-40\n  d! 50-50\n");
-	assert_timeline(build("start a0\ncall a4 b0\nrseq b10\nstart b40\nret b50 a9\n"),
+	assert_timeline(build("start a0\ncall a4 b0\nsignal b10\nstart b40\nret b50 a9\n"),
 			"a! 10-50\n  b 20-50\n    [untraced] 30-40\n");
 }
 

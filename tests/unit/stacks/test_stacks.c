@@ -13,24 +13,6 @@
 #include "model/slice_cursor.h"
 #include "unit/stacks/functions.h"
 
-static const struct {
-	const char *word;
-	enum branch_kind kind;
-	uint8_t flags;
-} kinds[] = {
-	{"call", BRANCH_CALL, 0},
-	{"ret", BRANCH_RETURN, 0},
-	{"jump", BRANCH_JUMP, BRANCH_INDIRECT},
-	{"cond", BRANCH_COND, 0},
-	{"start", BRANCH_NONE, BRANCH_TRACE_START},
-	{"end", BRANCH_NONE, BRANCH_TRACE_END},
-	{"syscall", BRANCH_SYSCALL, BRANCH_TRACE_END},
-	{"signal", BRANCH_INTERRUPT, BRANCH_TRACE_END},
-	{"gap", BRANCH_GAP, 0},
-	{"kentry", BRANCH_INTERRUPT, 0},
-	{"kexit", BRANCH_SYSRET, 0},
-};
-
 /* "b+3", or "-" for none */
 static uint64_t place(const char *text)
 {
@@ -45,36 +27,31 @@ static uint64_t place(const char *text)
 static struct branch parse_line(const char *line)
 {
 	char word[16], from[16], to[16];
+	struct branch branch;
 	unsigned long tsc;
 
 	assert_int_equal(sscanf(line, "%15s %15s %15s @%lu", word, from, to, &tsc), 4);
-	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
-		if (!strcmp(word, kinds[i].word))
-			return (struct branch){.kind = kinds[i].kind,
-					       .flags = kinds[i].flags,
-					       .from = place(from),
-					       .to = place(to),
-					       .from_len = kinds[i].kind == BRANCH_CALL ? 5 : 2,
-					       .gap = kinds[i].kind == BRANCH_GAP ? GAP_OVERFLOW : GAP_NONE,
-					       .tsc = tsc};
-	fail_msg("unknown word '%s'", word);
-	return (struct branch){0};
+	branch = branch_of(word);
+	branch.from = place(from);
+	branch.to = place(to);
+	branch.from_len = branch.kind == BRANCH_CALL ? 5 : 2;
+	branch.gap = branch.kind == BRANCH_GAP ? GAP_OVERFLOW : GAP_NONE;
+	branch.tsc = tsc;
+	return branch;
 }
 
-static void build(const char *text, struct timeline *timeline)
+static struct timeline *build(const char *text)
 {
 	const struct stacks_config config = {.symbol_at = symbol_at, .time_ns = time_ns};
 	struct branch_list branches = {0};
+	struct timeline *timeline;
 
 	for (const char *line = text; *line;
 	     line += strcspn(line, "\n") + (line[strcspn(line, "\n")] == '\n'))
 		assert_ok(ARRAY_PUSH(branches.items, branches.cnt, branches.cap, parse_line(line)));
-	timeline->threads = calloc(1, sizeof(*timeline->threads));
-	timeline->thread_cnt = 1;
-	assert_ok(stacks_build(&config, &branches, &timeline->threads[0]));
-	assert_ok(timeline_load(timeline));
-	assert_true(timeline_is_valid(timeline));
+	timeline = timeline_of(&config, &branches);
 	branch_list_release(&branches);
+	return timeline;
 }
 
 static void tree_text(const struct timeline_thread *thread, char *text, size_t size)
@@ -93,11 +70,9 @@ static void tree_text(const struct timeline_thread *thread, char *text, size_t s
 
 #define assert_tree(branches, expected)                                  \
 	do {                                                             \
-		struct timeline *_timeline;                              \
+		struct timeline *_timeline = build(branches);            \
 		char _text[4096];                                        \
                                                                          \
-		assert_ok(timeline_new(&_timeline));                     \
-		build(branches, _timeline);                              \
 		tree_text(&_timeline->threads[0], _text, sizeof(_text)); \
 		assert_string_equal(_text, expected);                    \
 		timeline_free(_timeline);                                \
@@ -391,11 +366,10 @@ TEST(test_push_and_return)
 
 TEST(test_gap)
 {
-	struct timeline *timeline;
+	struct timeline *timeline = build("start - a+0 @1\ncall a+4 b+0 @2\ngap - - @5\ncall c+4 d+0 @6\n"
+					  "ret d+9 c+9 @7\n");
 	char text[1024];
 
-	assert_ok(timeline_new(&timeline));
-	build("start - a+0 @1\ncall a+4 b+0 @2\ngap - - @5\ncall c+4 d+0 @6\nret d+9 c+9 @7\n", timeline);
 	tree_text(&timeline->threads[0], text, sizeof(text));
 	assert_string_equal(text, "a!\n  b!\nc?!\n  d\n");
 	assert_int_equal(timeline->threads[0].slices[0].end_ns, 5);
@@ -410,12 +384,9 @@ TEST(test_gap)
 TEST(test_times_are_shared)
 {
 	static const uint64_t starts[] = {100, 133, 166, 200};
-	struct timeline *timeline;
+	struct timeline *timeline = build("start - a+0 @100\ncall a+4 b+0 @100\ncall b+4 c+0 @100\n"
+					  "ret c+9 b+9 @100\ncall b+20 d+0 @200\n");
 
-	assert_ok(timeline_new(&timeline));
-	build("start - a+0 @100\ncall a+4 b+0 @100\ncall b+4 c+0 @100\nret c+9 b+9 @100\ncall b+20 d+0 "
-	      "@200\n",
-	      timeline);
 	assert_int_equal(timeline->threads[0].slice_cnt, 4);
 	for (size_t i = 0; i < 4; i++)
 		assert_int_equal(timeline->threads[0].slices[i].start_ns, starts[i]);
@@ -438,14 +409,9 @@ TEST(test_exec)
 				 parse_line("syscall b+4 - @3"), parse_line("start - z+0 @12"),
 				 parse_line("call z+4 y+0 @13")};
 	struct branch_list branches = {.items = items, .cnt = ARRAY_SIZE(items)};
-	struct timeline *timeline;
+	struct timeline *timeline = timeline_of(&config, &branches);
 	char text[1024];
 
-	assert_ok(timeline_new(&timeline));
-	timeline->threads = calloc(1, sizeof(*timeline->threads));
-	timeline->thread_cnt = 1;
-	assert_ok(stacks_build(&config, &branches, &timeline->threads[0]));
-	assert_ok(timeline_load(timeline));
 	tree_text(&timeline->threads[0], text, sizeof(text));
 	assert_string_equal(text, "a!\n  b!\n    [syscall]!\nz!\n  y!\n");
 	timeline_free(timeline);
@@ -546,12 +512,7 @@ TEST(test_random_programs)
 		random_state = run * 0x9e3779b97f4a7c15ull;
 		generate(&truth);
 		branches.cnt = truth.branch_cnt;
-		assert_ok(timeline_new(&timeline));
-		timeline->threads = calloc(1, sizeof(*timeline->threads));
-		timeline->thread_cnt = 1;
-		assert_ok(stacks_build(&config, &branches, &timeline->threads[0]));
-		assert_ok(timeline_load(timeline));
-		assert_true(timeline_is_valid(timeline));
+		timeline = timeline_of(&config, &branches);
 		tree_text(&timeline->threads[0], text, sizeof(text));
 		for (char *from = text, *to = text; (*to = *from); from++)
 			to += *from != '!';
@@ -569,7 +530,6 @@ TEST(test_nonsense)
 	for (uint64_t run = 1; run <= 3000; run++) {
 		struct branch items[200];
 		struct branch_list branches = {.items = items, .cnt = ARRAY_SIZE(items)};
-		struct timeline *timeline;
 		uint64_t tsc = 1;
 
 		random_state = run * 0x9e3779b97f4a7c15ull;
@@ -582,14 +542,7 @@ TEST(test_nonsense)
 						.to = pick(9) ? BASE + pick(FUNCTIONS * FUNCTION_BYTES) : 0,
 						.from_len = (uint8_t)pick(8),
 						.tsc = tsc += pick(3)};
-		assert_ok(timeline_new(&timeline));
-		timeline->threads = calloc(1, sizeof(*timeline->threads));
-		timeline->thread_cnt = 1;
-		assert_ok(stacks_build(&config, &branches, &timeline->threads[0]));
-		assert_ok(timeline_load(timeline));
-		if (!timeline_is_valid(timeline))
-			fail_msg("run %lu: the timeline is not valid", (unsigned long)run);
-		timeline_free(timeline);
+		timeline_free(timeline_of(&config, &branches));
 	}
 }
 
