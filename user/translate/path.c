@@ -94,6 +94,18 @@ static bool is_inner_loop(const struct path *path, const struct site *site)
 	return false;
 }
 
+/*
+ * Whether jumps of the trace will reach the block. A library is far from the program: there a trace could not
+ * have its code, nor be linked to it.
+ */
+static bool is_near(const struct block *block, const struct path *path)
+{
+	const int64_t reach = 1 << 30;
+	int64_t away = (int64_t)(block->host - path->host);
+
+	return away < reach && away > -reach;
+}
+
 /* One of a block's. False: the way cannot be followed any further. */
 static bool add_branch(struct path *path, uint32_t word)
 {
@@ -101,7 +113,7 @@ static bool add_branch(struct path *path, uint32_t word)
 	unsigned int cnt = path->cnt, insn_cnt = path->insn_cnt;
 
 	if ((!target && !is_current_site(word)) || (target && (target->is_trace || target->died)) ||
-	    path->word_cnt == WORDS_MAX)
+	    path->word_cnt == WORDS_MAX || (target && !is_near(target, path)))
 		return false;
 	if (!walk_to(path, word)) {
 		path->cnt = cnt;
@@ -154,7 +166,7 @@ static bool is_likely(const uint32_t *words, unsigned int at)
 
 void path_follow(struct path *path, const struct block *head, const uint32_t *words, unsigned int at)
 {
-	*path = (struct path){.to = head->guest};
+	*path = (struct path){.to = head->guest, .host = head->host};
 	for (; at < CHUNK_WORDS; at++) {
 		if (path->to == head->guest && path->word_cnt >= UNROLLED)
 			return;

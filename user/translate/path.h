@@ -12,7 +12,8 @@ enum {
 struct path {
 	struct trace_step steps[STEPS_MAX];
 	unsigned int cnt, word_cnt, insn_cnt;
-	uint64_t to; /* guest address behind the last step */
+	uint64_t to;   /* guest address behind the last step */
+	uint64_t host; /* where the code of its beginning is */
 };
 
 /* Whether it is the number of a site, or the word of a block, of this generation. */
