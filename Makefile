@@ -111,7 +111,7 @@ $(BUILD)/user/translate/code_insn.o: user/decode/code_insn.c
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(RUNTIME_CFLAGS) -c -o $@ $<
 
-$(BUILD)/user/translate/entry.o: user/translate/entry.S user/translate/layout.h
+$(BUILD)/user/translate/entry.o: user/translate/entry.S user/translate/layout.h user/translate/offsets.h
 	$(say) AS $<
 	@mkdir -p $(@D)
 	$(Q)$(CC) -Iuser -c -o $@ $<

@@ -31,6 +31,16 @@ keeps_the_newest() {
 		tail -n $((cnt - 2)) "$tmp/64K.branches" >"$tmp/newest" && tail -n $((cnt - 2)) "$tmp/64M.branches" | cmp - "$tmp/newest"
 }
 
+# huge_pages ANSWER PROGRAM...: whether what a large program shares with us is in huge pages.
+huge_pages() {
+	answer=$1
+	shift
+	[ "$("$trailcam" run -q --source translate --follow-forks -o "$tmp/out.fxt.gz" -- "$@" /usr/bin/python3 -c '
+import email.message, http.client, json, re, unittest
+maps = re.split(r"\n(?=[0-9a-f]+-)", open("/proc/self/smaps").read())
+print(any("memfd:trailcam" in m and " hg" in m for m in maps))')" = "$answer" ]
+}
+
 # Twice the ring, twice the trace.
 reaches_further() {
 	for size in 4M 8M; do
@@ -275,6 +285,12 @@ if command -v python3 >/dev/null; then
 	check 'libraries that are loaded late: no gap' all_code_known sh -c 'exec python3 -c "import json, ctypes, ssl"'
 else
 	skip 'libraries that are loaded late' 'python3 is not installed'
+fi
+if [ -x /usr/bin/python3 ] && [ "$(id -u)" = 0 ] && [ -e /sys/kernel/mm/transparent_hugepage/shmem_enabled ]; then
+	check 'much code: huge pages' huge_pages True env
+	check 'much code of a user who cannot open our file: small pages' huge_pages False setpriv --reuid=65534 --regid=65534 --clear-groups
+else
+	skip 'huge pages' 'needs root, python3, and a kernel that has some'
 fi
 check 'a filter of system calls: natively, behind a gap' given_back 1 '1 gap' strict
 check 'a filter for all threads: all natively' given_back 2 '2 gaps' filter

@@ -190,7 +190,7 @@ static bool is_enough(const struct builder *builder)
 
 	if (!block->length_cnt)
 		return false;
-	return block->length_cnt == INSNS_MAX || builder->pc >= builder->limit || cache_find(builder->pc) ||
+	return block->length_cnt == INSNS_MAX || builder->pc >= builder->limit || known_find(builder->pc) ||
 	       (is_checked(builder) && may_write_code(builder->raw, &builder->insn, builder->opcode));
 }
 

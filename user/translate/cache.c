@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Memory for code, and which blocks there are, by their addresses and by their pages. A program and its
+ * Memory for code, and which blocks there are by their pages. A program and its
  * libraries lie further apart than a 32-bit displacement reaches, so that the cache has regions near each of
  * them: some hundred megabytes below the code, where neither the heap nor new mappings come so soon.
  */
@@ -11,71 +11,12 @@
 #include "translate/runtime.h"
 #include "translate/slot.h"
 
-enum { ROOM = 64 << 10, PAGE_SHIFT = 12, GONE = -1 };
+enum { ROOM = 64 << 10, PAGE_SHIFT = 12 };
 
 #define REACH	   0x60000000ull
 #define LIBRARIES  (1ull << 46) /* they, and the stack, are above; programs and their heaps below, mostly */
 #define STACK_ROOM (1ull << 30)
 #define REGION_AT  0x20000000ull /* distances from the code that are tried */
-
-static struct known_block *hash_table(void)
-{
-	return (struct known_block *)(ARENA_BASE + ARENA_HASH);
-}
-
-/*
- * What is near in the program is near in a table: a miss of the processor's caches costs more than all else.
- */
-static uint64_t hash_of(uint64_t guest, unsigned int for_each_page)
-{
-	uint64_t page = ((guest >> PAGE_SHIFT) * 0x9e3779b97f4a7c15ull) >> 32;
-
-	return page * for_each_page + (guest & ((1u << PAGE_SHIFT) - 1)) * for_each_page / (1u << PAGE_SHIFT);
-}
-
-static uint32_t hash_at(uint64_t guest)
-{
-	return (uint32_t)hash_of(guest, 256) & (HASH_SIZE - 1);
-}
-
-/*
- * Each instruction that is translated is looked for, and most begin no block: this tells so without the
- * table. A word has a bit for each of 32 bytes of the program.
- */
-static uint32_t *starts_of(uint64_t guest)
-{
-	return (uint32_t *)(ARENA_BASE + ARENA_STARTS) +
-	       hash_of(guest, 128) % (STARTS_SIZE / sizeof(uint32_t));
-}
-
-static uint32_t *number_in_table(uint64_t guest)
-{
-	struct known_block *table = hash_table();
-
-	for (uint32_t i = hash_at(guest); table[i].number; i = (i + 1) & (HASH_SIZE - 1))
-		if (table[i].guest_low == (uint32_t)guest && table[i].number != (uint32_t)GONE &&
-		    block_at(table[i].number - 1)->guest == guest)
-			return &table[i].number;
-	return NULL;
-}
-
-struct block *cache_find(uint64_t guest)
-{
-	const uint32_t *number = *starts_of(guest) >> (guest & 31) & 1 ? number_in_table(guest) : NULL;
-
-	return number ? block_at(*number - 1) : NULL;
-}
-
-static void add_to_table(const struct block *block)
-{
-	struct known_block *table = hash_table();
-	uint32_t i = hash_at(block->guest);
-
-	while (table[i].number && table[i].number != (uint32_t)GONE)
-		i = (i + 1) & (HASH_SIZE - 1);
-	table[i] = (struct known_block){block_number(block) + 1, (uint32_t)block->guest};
-	*starts_of(block->guest) |= 1u << (block->guest & 31);
-}
 
 /* ---- which blocks a page has ---- */
 
@@ -105,14 +46,11 @@ static void add_to_pages(struct block *block)
 /* With the next epoch, which the caller begins. */
 static void end_block(struct block *block, uint64_t tsc)
 {
-	uint32_t *number = number_in_table(block->guest);
-
 	block->died = shared()->epoch + 1;
 	if (block->is_kept)
 		*ended_at(block) = tsc;
 	shared()->trace_has_died |= block->is_traced;
-	if (number && block_at(*number - 1) == block)
-		*number = (uint32_t)GONE;
+	known_remove(block);
 	block_unlink(block);
 }
 
@@ -210,7 +148,7 @@ void cache_add(struct block *block)
 	if (block->is_kept)
 		end_in_range(block->guest, block->guest_end, block);
 	block->born = shared()->epoch;
-	add_to_table(block);
+	known_add(block);
 	add_to_pages(block);
 }
 
@@ -256,8 +194,7 @@ static void unlink_all(void)
 
 static void forget_all(void)
 {
-	__builtin_memset((void *)(ARENA_BASE + ARENA_HASH), 0, HASH_SIZE * sizeof(struct known_block));
-	__builtin_memset((void *)(ARENA_BASE + ARENA_STARTS), 0, STARTS_SIZE);
+	known_forget_all();
 	__builtin_memset(head_of(0), 0, TARGETS * sizeof(uint64_t));
 	__builtin_memset(page_head(0), 0, PAGES_SIZE * sizeof(uint32_t));
 	__builtin_memset(guest_of(0), 0, NOPS_MAX * sizeof(uint64_t));

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "decode/code_insn.h"
-#include "translate/layout.h"
+#include "translate/offsets.h"
 
 struct emitter {
 	uint8_t *at;

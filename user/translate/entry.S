@@ -4,7 +4,7 @@
  * below and above rsp. What is between the cache and the C code runs with the flags of the program: no
  * instruction here may change them before they are saved.
  */
-#include "translate/layout.h"
+#include "translate/offsets.h"
 
 	.section .text.entry, "ax"
 	.globl runtime_begin

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the runtime inside a translated program and trailcam outside share: one memfd, which both have mapped.
+ * What the runtime inside a translated program and trailcam outside share: one file in memory, which both
+ * have mapped.
  *
  *	ARENA_BASE	struct shared
  *	+ CODE		the runtime itself, which begins with struct runtime_header
@@ -10,7 +11,8 @@
  *	+ STARTS	bits by the hash of the guest address: a block may begin there
  *	+ HEADS		what targets are to have: the newest of the blocks that share a number
  *	+ PAGES		the newest block of each page (its number + 1), by the low bits of the page's number
- *	+ HASH		struct known_block by the hash of the guest address, open addressing
+ *	+ HASH		struct known_block by the hash of the guest address, open addressing. A larger table
+ *			takes over as blocks become many: that of N entries has room for N before it
  *	+ BLOCKS	struct block, by number
  *	+ SITES		struct site, by number
  *	+ LENGTHS	struct length, one for each translated instruction, those of a block in a row
@@ -35,7 +37,7 @@
  * of its address from epoch `born` on, up to `died`. There may be several of one address: a thread's ring
  * says from where on it was in which epoch at least.
  *
- * entry.S includes this file, too: only macros stand outside of __ASSEMBLER__.
+ * entry.S includes this file (offsets.h), too: only macros stand outside of __ASSEMBLER__.
  */
 #pragma once
 
@@ -53,10 +55,11 @@
 #define ARENA_HEADS   0x180000
 #define ARENA_PAGES   0x400000
 #define ARENA_HASH    0x1000000
-#define ARENA_BLOCKS  0x2000000
-#define ARENA_SITES   0xa000000
-#define ARENA_LENGTHS 0x1a000000
-#define ARENA_BYTES   0x1e000000
+/* Of these the first part is in small pages, the rest in huge ones, if there are some. */
+#define ARENA_BLOCKS  0x3100000
+#define ARENA_SITES   0x9f00000
+#define ARENA_LENGTHS 0x19fc0000
+#define ARENA_BYTES   0x1dfc0000
 #define ARENA_SLOTS   0x22000000
 
 /*
@@ -68,7 +71,10 @@
 #define NOP_SIZE 16
 #define NOPS_MAX 4096
 
-#define HASH_SIZE	(1 << 21) /* entries */
+/* Entries: at first, of a large program, and of a very large one. */
+#define HASH_SIZE_MIN	(1 << 15)
+#define HASH_SIZE_LARGE (1 << 19)
+#define HASH_SIZE_MAX	(1 << 21)
 #define STARTS_SIZE	(1 << 18) /* bytes */
 #define PAGES_SIZE	(1 << 20) /* entries */
 #define BLOCKS_MAX	(1 << 20) /* these are powers of two */
@@ -93,49 +99,6 @@
 #define TIME_EVERY    0x2000 /* bytes of the ring: the low 13 bits of its position are 0 */
 #define TIME_OFTEN    0x800  /* the same behind the word of a trace, which stands for more */
 #define TARGETS	      65536
-
-/* Offsets in struct context. */
-#define CTX_REGS	   0x00 /* rax rcx rdx rbx rsp rbp rsi rdi r8 ... r15, as instructions number them */
-#define CTX_FLAGS	   0x80
-#define CTX_NEXT	   0x88
-#define CTX_HOST	   0x90
-#define CTX_POS		   0x98
-#define CTX_RCX		   0xa0
-#define CTX_RAX		   0xa8
-#define CTX_RDX		   0xb0
-#define CTX_SELF	   0xb8
-#define CTX_LINK	   0xc0
-#define CTX_LINK_ON	   0xc8
-#define CTX_MISS	   0xd0
-#define CTX_WRAP	   0xd8
-#define CTX_WRAP_INDIRECT  0xe0
-#define CTX_GATE	   0xe8
-#define CTX_SYSCALL_NEXT   0xf0
-#define CTX_SYSCALL_RESUME 0xf8
-#define CTX_SITE	   0x100
-#define CTX_LAPS	   0x108
-#define CTX_ASKED	   0x110
-#define CTX_CHILD	   0x120
-#define CTX_R15		   0x128
-#define CTX_BIRTH	   0x130
-#define CTX_IS_PROCESS	   0x138
-#define CTX_TID		   0x140
-#define CTX_LAPS_NEXT	   0x148
-#define CTX_STAMP	   0x150
-#define CTX_STAMP_RESUME   0x158
-#define CTX_STAMP_GUEST	   0x160
-#define CTX_STALE	   0x168
-#define CTX_IN_CALL	   0x170
-#define CTX_NOT_GENERATION 0x178
-#define CTX_WRAP_MISS	   0x180
-#define CTX_TAKEN	   0x188
-#define CTX_RING_START	   0x190
-
-/* Offsets in struct shared. TRACER_IS_DEAD: of the byte with FUTEX_OWNER_DIED (linux/futex.h). */
-#define SHARED_TRACER	      0
-#define SHARED_TRACER_IS_DEAD 3
-#define SHARED_LEAVE	      64
-#define SHARED_GENERATION     68
 
 #define RING_TAG    0x80000000
 #define RING_BEFORE 0x80000001 /* TSC, low and high half: a system call begins ... */
@@ -372,6 +335,8 @@ struct shared {
 	uint32_t first_block, first_site, first_length, first_byte; /* of the generation */
 	uint32_t newest_trace;					    /* its number + 1; 0: there is none */
 	uint32_t trace_has_died;				    /* a block of a trace has */
+	uint32_t hash_size;					    /* entries */
+	uint32_t has_huge_pages; /* of the arena, for those who ask for them */
 	struct region regions[REGIONS_MAX];
 	struct raised raised[LIMITS_CNT];
 	uint32_t locks_new;	 /* the program has all new memory locked */
@@ -455,43 +420,11 @@ struct length {
 	uint8_t guest, host;
 };
 
-_Static_assert(offsetof(struct context, flags) == CTX_FLAGS, "as entry.S has it");
-_Static_assert(offsetof(struct context, next) == CTX_NEXT, "as entry.S has it");
-_Static_assert(offsetof(struct context, host) == CTX_HOST, "as entry.S has it");
-_Static_assert(offsetof(struct context, pos) == CTX_POS, "as entry.S has it");
-_Static_assert(offsetof(struct context, ring_start) == CTX_RING_START, "as entry.S has it");
-_Static_assert(offsetof(struct context, rcx) == CTX_RCX, "as entry.S has it");
-_Static_assert(offsetof(struct context, rax) == CTX_RAX, "as entry.S has it");
-_Static_assert(offsetof(struct context, rdx) == CTX_RDX, "as entry.S has it");
-_Static_assert(offsetof(struct context, self) == CTX_SELF, "as entry.S has it");
-_Static_assert(offsetof(struct context, link) == CTX_LINK, "as entry.S has it");
-_Static_assert(offsetof(struct context, wrap) == CTX_WRAP, "as entry.S has it");
-_Static_assert(offsetof(struct context, gate) == CTX_GATE, "as entry.S has it");
-_Static_assert(offsetof(struct context, syscall_resume) == CTX_SYSCALL_RESUME, "as entry.S has it");
-_Static_assert(offsetof(struct context, site) == CTX_SITE, "as entry.S has it");
-_Static_assert(offsetof(struct context, laps) == CTX_LAPS, "as entry.S has it");
-_Static_assert(offsetof(struct context, asked) == CTX_ASKED, "as entry.S has it");
-_Static_assert(offsetof(struct context, child) == CTX_CHILD, "as entry.S has it");
-_Static_assert(offsetof(struct context, r15) == CTX_R15, "as entry.S has it");
-_Static_assert(offsetof(struct context, birth) == CTX_BIRTH, "as entry.S has it");
-_Static_assert(offsetof(struct context, is_process) == CTX_IS_PROCESS, "as entry.S has it");
-_Static_assert(offsetof(struct context, tid) == CTX_TID, "as entry.S has it");
-_Static_assert(offsetof(struct context, laps_next) == CTX_LAPS_NEXT, "as entry.S has it");
-_Static_assert(offsetof(struct context, stamp) == CTX_STAMP, "as entry.S has it");
-_Static_assert(offsetof(struct context, stamp_resume) == CTX_STAMP_RESUME, "as entry.S has it");
-_Static_assert(offsetof(struct context, stamp_guest) == CTX_STAMP_GUEST, "as entry.S has it");
-_Static_assert(offsetof(struct context, stale) == CTX_STALE, "as entry.S has it");
-_Static_assert(offsetof(struct context, in_call) == CTX_IN_CALL, "as entry.S has it");
-_Static_assert(offsetof(struct context, not_generation) == CTX_NOT_GENERATION, "as entry.S has it");
-_Static_assert(offsetof(struct context, wrap_miss) == CTX_WRAP_MISS, "as entry.S has it");
-_Static_assert(offsetof(struct context, taken) == CTX_TAKEN, "as entry.S has it");
-_Static_assert(offsetof(struct shared, generation) == SHARED_GENERATION, "as entry.S has it");
-_Static_assert(offsetof(struct shared, leave) == SHARED_LEAVE, "as entry.S has it");
 _Static_assert(sizeof(struct shared) <= 4096 && sizeof(struct context) <= 4096, "one page each");
 _Static_assert(RANGES_MAX * sizeof(struct range) <= ARENA_STARTS - ARENA_RANGES, "the arena");
 _Static_assert(PAGES_SIZE * sizeof(uint32_t) <= ARENA_HASH - ARENA_PAGES, "the arena");
-_Static_assert(HASH_SIZE * sizeof(struct known_block) <= ARENA_BLOCKS - ARENA_HASH, "the arena");
-_Static_assert(BLOCKS_MAX / 2 < HASH_SIZE / 4 * 3, "the hash is never full");
+_Static_assert(2 * HASH_SIZE_MAX * sizeof(struct known_block) <= ARENA_BLOCKS - ARENA_HASH, "the arena");
+_Static_assert(BLOCKS_MAX / 2 < HASH_SIZE_MAX / 4 * 3, "the hash is never full");
 _Static_assert(BLOCKS_MAX * sizeof(struct block) <= ARENA_SITES - ARENA_BLOCKS, "the arena");
 _Static_assert(SITES_MAX * sizeof(struct site) <= ARENA_LENGTHS - ARENA_SITES, "the arena");
 _Static_assert(LENGTHS_MAX * sizeof(struct length) <= ARENA_BYTES - ARENA_LENGTHS, "the arena");

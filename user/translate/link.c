@@ -99,7 +99,7 @@ void block_set_trace(struct block *block, const struct block *trace)
 
 void site_link_if_known(struct site *site)
 {
-	struct block *block = cache_find(site->to);
+	struct block *block = known_find(site->to);
 
 	if (block)
 		site_link(site, block);

@@ -59,7 +59,7 @@ static bool walk_to(struct path *path, uint32_t word)
 	const struct block *last = is_indirect ? NULL : block_at(site_at(word)->block), *block;
 	uint64_t end;
 
-	for (block = cache_find(path->to);; block = cache_find(block->next)) {
+	for (block = known_find(path->to);; block = known_find(block->next)) {
 		if (!can_be_traced(block) || path->cnt == STEPS_MAX)
 			return false;
 		path->steps[path->cnt++] = (struct trace_step){block_number(block), NO_WORD};

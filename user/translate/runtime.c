@@ -8,6 +8,7 @@
 #include <linux/futex.h>
 #include <linux/time_types.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 
 #include "translate/emit.h"
@@ -87,8 +88,20 @@ void append_address(struct context *context, uint64_t addr, uint32_t tag)
 	append(context, (const uint32_t[]){(uint32_t)addr, (uint32_t)(addr >> 32), tag}, 3);
 }
 
+/* A ring of which the first part is full is in huge pages from there on, if there are some. */
+static void ask_for_huge_pages(const struct context *context)
+{
+	enum { SMALL = 1 << 20, ENOUGH = 16 * TIME_EVERY };
+	uint64_t written = (uint64_t)(context->pos - context->ring_start);
+
+	if (shared()->has_huge_pages && !context->laps && written - SMALL < ENOUGH)
+		call(SYS_madvise, context->self + (uint64_t)context->ring_start + SMALL,
+		     shared()->ring_size - SMALL, MADV_HUGEPAGE, 0);
+}
+
 static void append_time(struct context *context)
 {
+	ask_for_huge_pages(context);
 	append_address(context, __builtin_ia32_rdtsc(), RING_TIME);
 }
 
@@ -346,7 +359,7 @@ static enum give_back find_block(struct context *context, unsigned int why, uint
 		return problem;
 	if (why == WHY_STALE)
 		cache_end(block_at((uint32_t)context->site));
-	*ret_block = cache_find(guest);
+	*ret_block = known_find(guest);
 	return *ret_block ? GIVE_NOTHING : block_translate(context, guest, ret_block);
 }
 

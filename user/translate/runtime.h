@@ -144,10 +144,17 @@ void executable_forget(uint64_t start, uint64_t end);
 /* The range that has the address, or else the next one; or NULL. */
 const struct range *range_behind(uint64_t addr);
 
-/* ---- cache.c ---- */
+/* ---- known.c ---- */
 
 /* The block that begins at `guest`, or NULL. */
-struct block *cache_find(uint64_t guest);
+struct block *known_find(uint64_t guest);
+
+/* The newest one, which is found from now on. */
+void known_add(const struct block *block);
+void known_remove(const struct block *block);
+void known_forget_all(void);
+
+/* ---- cache.c ---- */
 
 /*
  * Makes a block known, whose code stands there now: other blocks that are kept and had another code there

@@ -294,7 +294,7 @@ static void look_from(const uint32_t *words, unsigned int at)
 	struct path path;
 
 	for (unsigned int i = 0; i < STEPS && at < CHUNK_WORDS && !head; i++, at++)
-		head = cache_find(head_behind(words[at]));
+		head = known_find(head_behind(words[at]));
 	if (!can_be_traced(head) || head->seen == TRACED_NEVER || ++head->seen % SEEN_OFTEN)
 		return;
 	path_follow(&path, head, words, at);

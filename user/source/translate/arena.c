@@ -91,6 +91,7 @@ int arena_new(struct arena **ret_arena, int fd, uint32_t slot_cnt, uint64_t ring
 	writable(arena)->runtime = ARENA_BASE + ARENA_CODE;
 	writable(arena)->slot_cnt = slot_cnt;
 	writable(arena)->ring_size = ring_size;
+	writable(arena)->hash_size = HASH_SIZE_MIN;
 	writable(arena)->raised[0].resource = RLIMIT_AS;
 	writable(arena)->raised[1].resource = RLIMIT_DATA;
 	hold_mutex(arena);
@@ -133,6 +134,11 @@ int arena_take_slot(struct arena *arena, pid_t pid, pid_t tid)
 		return slot;
 	}
 	return -1;
+}
+
+void arena_has_huge_pages(struct arena *arena)
+{
+	writable(arena)->has_huge_pages = 1;
 }
 
 void arena_time_calls(struct arena *arena)

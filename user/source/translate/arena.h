@@ -26,7 +26,7 @@ static inline uint64_t arena_size(const struct arena *arena)
 }
 
 /*
- * In the memfd of a program, which it takes over: with the runtime in it, and `slot_cnt` slots, none of them
+ * In the file of a program, which it takes over: with the runtime in it, and `slot_cnt` slots, none of them
  * taken, with rings of `ring_size` bytes, a power of two of at least RING_SIZE_MIN.
  * 0, or -errno with a sentence.
  */
@@ -46,6 +46,9 @@ DEFINE_CLEANUP(struct arena *, arena_free)
  */
 int arena_take_slot(struct arena *arena, pid_t pid, pid_t tid);
 void arena_leave_slot(struct arena *arena, int slot);
+
+/* Before the program goes on: its file has huge pages for those who ask for them. */
+void arena_has_huge_pages(struct arena *arena);
 
 /* Before the program goes on: code that is translated from now on tells the time at each call and return. */
 void arena_time_calls(struct arena *arena);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The program itself is made to create a memfd and to map it (process/inject.h); we open it by the name that
- * /proc has for it, which only we may be allowed to. Name and code stand in the padding behind its vDSO
- * meanwhile.
+ * The program itself is made to open our file, or else to create a memfd, and to map it (process/inject.h).
+ * The memfd we open by the name that /proc has for it, which only we may be allowed to. Name and code stand
+ * in the padding behind its vDSO meanwhile.
  *
  * A thread that runs already may have an area for restartable sequences (rseq(2)). The kernel aborts such a
  * sequence if the thread is preempted at one of its addresses, and would not know those of the cache. So the
@@ -27,6 +27,7 @@
 #include "process/cgroup.h"
 #include "process/maps.h"
 #include "source/translate/former.h"
+#include "source/translate/huge_file.h"
 #include "translate/slot.h"
 
 enum { NAME_BYTES = 256, PLACE_BYTES = 448 };
@@ -97,44 +98,84 @@ static uint64_t ring_size_of(uint64_t wanted, uint64_t memory)
 }
 
 /*
- * The memfd is made as large as it has to be from here: a limit of the program's own would kill it for that.
+ * The file is made as large as it has to be from here: a limit of the program's own would kill it for that.
  */
-static int open_memfd(pid_t pid, long their_fd, uint64_t ring_size, struct arena **ret_arena)
+static int arena_in(int fd, pid_t pid, uint64_t ring_size, struct arena **ret_arena)
 {
 	uint64_t memory = memory_for_rings(pid), cnt;
-	char path[64];
-	int fd;
 
-	snprintf(path, sizeof(path), "/proc/%d/fd/%ld", (int)pid, their_fd);
-	fd = open(path, O_RDWR | O_CLOEXEC);
-	if (fd < 0)
-		return fail_errno(-errno, "cannot open its memory");
 	ring_size = ring_size_of(ring_size, memory);
 	cnt = memory / (ring_size + SLOT_SIZE);
 	cnt = cnt < slots_min(ring_size) ? slots_min(ring_size) : cnt > SLOTS_MAX ? SLOTS_MAX : cnt;
 	return arena_new(ret_arena, fd, (uint32_t)cnt, ring_size);
 }
 
+/* Writes a name to where the program is to read it. */
+static int write_name(const struct injection *injection, uint64_t at, const char *name)
+{
+	char bytes[NAME_BYTES] = "";
+
+	strcpy(bytes, name);
+	return injection_write(injection->tid, at, bytes, sizeof(bytes));
+}
+
+/* Returns the program's file, *ret_fd is ours: both are of the same one. Or -errno with a sentence. */
+static long open_huge_file(struct injection *injection, uint64_t at, int *ret_fd)
+{
+	const uint64_t open_args[6] = {(uint64_t)AT_FDCWD, at, O_RDWR | O_CLOEXEC};
+	CLEANUP(closep) int fd = huge_file_new();
+	char name[NAME_BYTES];
+	long theirs = -1;
+
+	if (fd >= 0 && huge_file_name(fd, injection->tid, name, sizeof(name)) &&
+	    !write_name(injection, at, name))
+		theirs = injection_call(injection, SYS_openat, open_args);
+	if (theirs >= 0)
+		*ret_fd = TAKE_FD(fd);
+	return theirs;
+}
+
+/* As above. */
+static long open_memfd(struct injection *injection, uint64_t at, int *ret_fd)
+{
+	long theirs;
+	char path[64];
+
+	if (write_name(injection, at, "trailcam"))
+		return fail(-EIO, "cannot write to its memory");
+	theirs = injection_call(injection, SYS_memfd_create, (const uint64_t[6]){at, MFD_CLOEXEC});
+	if (theirs < 0)
+		return fail_errno((int)theirs, "it cannot make the memory that it is to share");
+	snprintf(path, sizeof(path), "/proc/%d/fd/%ld", (int)injection->tid, theirs);
+	*ret_fd = open(path, O_RDWR | O_CLOEXEC);
+	return *ret_fd >= 0 ? theirs : fail_errno(-errno, "cannot open its memory");
+}
+
+static long map_arena(struct injection *injection, const struct arena *arena, long fd)
+{
+	return injection_call(
+		injection, SYS_mmap,
+		(const uint64_t[6]){ARENA_BASE, arena_size(arena), PROT_READ | PROT_WRITE | PROT_EXEC,
+				    MAP_SHARED | MAP_FIXED_NOREPLACE | MAP_NORESERVE, (uint64_t)fd, 0});
+}
+
 static int make_arena(struct injection *injection, uint64_t name, uint64_t ring_size,
 		      struct arena **ret_arena)
 {
-	const uint64_t create[6] = {name, MFD_CLOEXEC};
-	long fd = injection_call(injection, SYS_memfd_create, create), at;
-	const uint64_t close_fd[6] = {(uint64_t)fd};
+	int ours = -1, err;
+	long fd = open_huge_file(injection, name, &ours), at;
+	bool has_huge_pages = fd >= 0;
 	CLEANUP(arena_freep) struct arena *arena = NULL;
-	int err;
 
 	if (fd < 0)
-		return fail_errno((int)fd, "it cannot make the memory that it is to share");
-	err = open_memfd(injection->tid, fd, ring_size, &arena);
+		fd = open_memfd(injection, name, &ours);
+	if (fd < 0)
+		return (int)fd;
+	err = arena_in(ours, injection->tid, ring_size, &arena);
 	if (!err)
 		arena_raise_limits(arena, injection->tid);
-	at = err ? err
-		 : injection_call(injection, SYS_mmap,
-				  (const uint64_t[6]){
-					  ARENA_BASE, arena_size(arena), PROT_READ | PROT_WRITE | PROT_EXEC,
-					  MAP_SHARED | MAP_FIXED_NOREPLACE | MAP_NORESERVE, (uint64_t)fd, 0});
-	injection_call(injection, SYS_close, close_fd);
+	at = err ? err : map_arena(injection, arena, fd);
+	injection_call(injection, SYS_close, (const uint64_t[6]){(uint64_t)fd});
 	if (err)
 		return err;
 	if (at != ARENA_BASE)
@@ -147,6 +188,8 @@ static int make_arena(struct injection *injection, uint64_t name, uint64_t ring_
 	/* A core dump would have gigabytes of it. Where that is not allowed, it has. */
 	injection_call(injection, SYS_madvise,
 		       (const uint64_t[6]){ARENA_BASE, arena_size(arena), MADV_DONTDUMP});
+	if (has_huge_pages)
+		arena_has_huge_pages(arena);
 	*ret_arena = TAKE_PTR(arena);
 	return 0;
 }
@@ -155,16 +198,14 @@ static int make_arena(struct injection *injection, uint64_t name, uint64_t ring_
 static int map_nops(struct injection *injection, uint64_t at, const struct probe_mirror *mirror, size_t cnt)
 {
 	const uint64_t open_args[6] = {(uint64_t)AT_FDCWD, at, O_RDONLY | O_CLOEXEC};
-	char name[NAME_BYTES] = "";
 	long fd, mapped;
 	int err;
 
 	if (!mirror || !cnt)
 		return 0;
-	if (strlen(mirror->path) >= sizeof(name))
+	if (strlen(mirror->path) >= NAME_BYTES)
 		return fail(-ENAMETOOLONG, "the path of trailcam's program is too long");
-	strcpy(name, mirror->path);
-	err = injection_write(injection->tid, at, name, sizeof(name));
+	err = write_name(injection, at, mirror->path);
 	if (err)
 		return err;
 	fd = injection_call(injection, SYS_openat, open_args);
@@ -183,15 +224,9 @@ static int map_nops(struct injection *injection, uint64_t at, const struct probe
 static int make_by_name(struct injection *injection, uint64_t at, const struct arena_config *config,
 			struct arena **ret_arena)
 {
-	const char name[NAME_BYTES] = "trailcam";
-	int err;
+	int err = map_nops(injection, at, config->mirror, config->probe_cnt);
 
-	err = map_nops(injection, at, config->mirror, config->probe_cnt);
-	if (!err)
-		err = injection_write(injection->tid, at, name, sizeof(name));
-	if (!err)
-		err = make_arena(injection, at, config->ring_size, ret_arena);
-	return err;
+	return err ? err : make_arena(injection, at, config->ring_size, ret_arena);
 }
 
 /*

@@ -23,6 +23,7 @@
 #include "process/memory.h"
 #include "process/proc_status.h"
 #include "source/translate/translate_internal.h"
+#include "translate/offsets.h"
 
 _Static_assert(sizeof(siginfo_t) == SIGINFO_BYTES, "as the kernel has it");
 
