@@ -41,6 +41,10 @@ typedef struct {
 	int counter;
 } atomic_t;
 
+struct sched_entity {
+	__u64 sum_exec_runtime, prev_sum_exec_runtime; /* now, and when it began to run last */
+} __attribute__((preserve_access_index));
+
 struct signal_struct {
 	atomic_t live; /* threads */
 } __attribute__((preserve_access_index));
@@ -56,6 +60,7 @@ struct task_struct {
 	unsigned long sas_ss_sp, sas_ss_size; /* where handlers of signals run (sigaltstack(2)) */
 	unsigned int __state, personality;
 	int on_cpu, on_rq;
+	struct sched_entity se;
 	unsigned long nvcsw, nivcsw; /* its switches */
 	char comm[SAMPLES_NAME];
 } __attribute__((preserve_access_index));
@@ -109,6 +114,7 @@ struct run {
 struct runs {
 	struct run items[SAMPLES_RUNS];
 	__u64 switched_ns;
+	__u64 running; /* the task that it switched to; 0: not known */
 	__u32 cnt;
 };
 
@@ -593,6 +599,23 @@ static __always_inline void switch_in(const struct runs *here, const struct task
 	commit(&place, record, sizeof(*record));
 }
 
+/*
+ * Some kernels hide a process: while one of its threads runs, no program is called. So a switch away from it
+ * is not seen, only the next one, from a task that nothing is known to have switched to. The kernel knows how
+ * long that one has run; of a real-time thread it is taken that it has since the last switch that was seen.
+ */
+static __always_inline void find_unseen(struct runs *here, const struct task_struct *prev, __u64 now)
+{
+	__u64 ran = prev->se.sum_exec_runtime - prev->se.prev_sum_exec_runtime;
+
+	if (!here->running || here->running == (__u64)prev)
+		return;
+	if (ran < now - here->switched_ns)
+		here->switched_ns = now - ran;
+	if (is_target(pid_of(prev)))
+		switch_in(here, prev, take_ready(tid_of(prev)), here->switched_ns);
+}
+
 /* (bool preempt, struct task_struct *prev, struct task_struct *next, unsigned int prev_state) */
 SEC("tp_btf/sched_switch")
 int on_switch(__u64 *ctx)
@@ -603,9 +626,15 @@ int on_switch(__u64 *ctx)
 	__u64 now, since;
 	bool wants_next;
 
-	if (!recording || !here)
+	if (!here)
 		return 0;
+	if (!recording) {
+		here->running = 0;
+		return 0;
+	}
 	now = bpf_ktime_get_ns();
+	find_unseen(here, prev, now);
+	here->running = (__u64)next;
 	note_run(here, prev, now);
 	wants_next = is_target(pid_of(next));
 	since = wants_next ? take_ready(tid_of(next)) : 0; /* first: both may have the same place */

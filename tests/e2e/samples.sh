@@ -291,6 +291,14 @@ for _ in range(300):
     os.write(to[1], b"x")
     os.read(back[0], 1)' 2>"$tmp/err" && says "$tmp/err" 'exit status 0' && ! grep -qE '[0-9]{3} waits for a processor do not say' "$tmp/err"
 }
+# Between two switches out of a thread there is one into it, also where the kernel hides a process and with it
+# the switch from that one to ours: busy threads are switched to from whatever else runs.
+switches_alternate() {
+	rm -f "$tmp/counters" && { sleep 3 && rm "$tmp/counters"; } &
+	"$trailcam" run --source samples --keep-recording "$tmp/switches" -o "$tmp/t.tsv" -- "$programs/busy" "$tmp/counters" "$(nproc)" 2>"$tmp/err" && wait $! &&
+		perf script -i "$tmp/switches/data" -F tid,event 2>"$tmp/perf.err" |
+		awk '$2 == "switch-out:" { if (last[$1] == $2) bad++; cnt++ } { if ($2 ~ /^switch/) last[$1] = $2 } END { if (cnt < 100 || bad) { print cnt " switches out, not in before: " bad; exit 1 } }'
+}
 # A thread that has ended does not wait for a processor.
 ended() {
 	"$trailcam" run --source samples -o "$tmp/ended.csv" -- python3 -c '
@@ -382,6 +390,7 @@ if bpf_missing; then
 	skip 'the causes of waits' "$bpf_reason"
 else
 	check 'few file descriptors' few_descriptors
+	check 'a switch into a thread between two out of it' switches_alternate
 	# The thread has got its name since it was born.
 	check 'threads that have ended' ended
 	check 'a wait soon after another one' two_waits
