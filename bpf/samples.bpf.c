@@ -713,10 +713,8 @@ int on_timer_end(__u64 *ctx)
  * A thread wakes another one in a system call, so where it ran user code it was an interrupt that did. What
  * arrives from the same machine by the loopback device is woken by its sender, in whose system call that is.
  */
-static __always_inline bool is_interrupted(void)
+static __always_inline bool is_interrupted(struct task_struct *task)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
-
 	return !task->pid || (task->mm && syscall_of((struct pt_regs *)bpf_task_pt_regs(task)) < 0);
 }
 
@@ -724,8 +722,7 @@ static __always_inline bool is_interrupted(void)
 SEC("tp_btf/sched_waking")
 int on_waking(__u64 *ctx)
 {
-	struct task_struct *woken = (void *)ctx[0];
-	__u64 id = ids_here();
+	struct task_struct *woken = (void *)ctx[0], *here;
 	struct samples_record *record;
 	const struct ended *child;
 	const __u32 *timer;
@@ -733,17 +730,18 @@ int on_waking(__u64 *ctx)
 
 	if (!recording || !is_target(pid_of(woken)))
 		return 0;
+	here = bpf_get_current_task_btf();
 	record = reserve(SAMPLES_MOMENTS, sizeof(*record), &place);
 	if (!record)
 		return 0;
 	fill(record, SAMPLES_WAKE, pid_of(woken), tid_of(woken), bpf_ktime_get_ns());
 	note_ready(record->tid, record->time_ns);
 	timer = timers_here();
-	record->flags = timer && *timer ? SAMPLES_TIMER : is_interrupted() ? SAMPLES_IRQ : 0;
-	record->other.pid = id >> 32;
-	record->other.tid = (__u32)id;
-	copy_name(record->other.name, bpf_get_current_task_btf());
-	child = ended_child(woken, id >> 32);
+	record->flags = timer && *timer ? SAMPLES_TIMER : is_interrupted(here) ? SAMPLES_IRQ : 0;
+	record->other.pid = pid_of(here);
+	record->other.tid = tid_of(here);
+	copy_name(record->other.name, here);
+	child = ended_child(woken, here, record->other.pid);
 	if (child) {
 		record->other.pid = record->other.tid = child->pid;
 		__builtin_memcpy(record->other.name, child->name, sizeof(child->name));

@@ -88,14 +88,14 @@ static __always_inline bool is_being_told(const struct ended *child)
 }
 
 /* Who is woken by our fetching the end of a child: that child; NULL: it is not so. */
-static __always_inline const struct ended *ended_child(const struct task_struct *woken, __u32 waker_pid)
+static __always_inline const struct ended *ended_child(const struct task_struct *woken,
+						       struct task_struct *waker, __u32 waker_pid)
 {
-	struct task_struct *here = bpf_get_current_task_btf();
 	const struct ended_children *children;
 	__u32 pid = pid_of(woken);
 
 	if (waker_pid != own_pid || woken->__state & STATE_TRACED ||
-	    syscall_of((struct pt_regs *)bpf_task_pt_regs(here)) != wait4_nr)
+	    syscall_of((struct pt_regs *)bpf_task_pt_regs(waker)) != wait4_nr)
 		return NULL;
 	children = bpf_map_lookup_elem(&ended, &pid);
 	for (__u32 i = 0; children && i < ENDED_CHILDREN; i++)
