@@ -18,8 +18,8 @@ struct kept {
 	__u64 arena; /* all ones: Go's, too */
 };
 
-/* So many chunks are looked at together. */
-enum { GROUP = 8, GROUP_BYTES = GROUP * SAMPLES_CHUNK };
+/* So many chunks are looked at together, in one call of a function. */
+enum { GROUP = 16, GROUP_BYTES = GROUP * SAMPLES_CHUNK };
 
 /* A map that can be mapped begins at a page. So a chunk is one line of the processor's cache. */
 #define ON_LINES __attribute__((aligned(SAMPLES_CHUNK)))
