@@ -52,6 +52,13 @@ check 'run --memtrace' same run --source none --memtrace=4k -o "$tmp/t.tsv"
 check 'run -t, stepped' same run --source step --step-from main -t putchar --follow-forks -o "$tmp/t.tsv"
 check 'memtrace record' same memtrace record -o "$tmp/t.ctf"
 
+# The program's own is among what it inherits.
+gives_way() {
+	"$trailcam" run --source none --on-signal USR2 -o "$tmp/t.tsv" -- sh -c 'cat /proc/$PPID/oom_score_adj' >"$tmp/ours" &&
+		[ "$(cat "$tmp/ours")" = 1000 ]
+}
+check 'where memory runs out, the kernel takes trailcam first' gives_way
+
 # waits COMMAND...: a program that pauses until its child has ended
 waits() {
 	timeout 600 "$trailcam" "$@" -- "$python" -c '

@@ -438,6 +438,55 @@ all_instructions() {
 	done
 	[ $test -gt 30 ]
 }
+# Of the 64 MiB that its cgroup may have, a program takes 48 by and by, with threads that fill their rings: what is
+# ours goes in time. The group is made in the hierarchy that limits memory, whichever that is.
+cat >"$tmp/grows.c" <<'END_OF_C'
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+static volatile int ends;
+__attribute__((noinline)) static unsigned mix(unsigned x) { return x * 2654435761u ^ x >> 7; }
+static void *work(void *ctx)
+{
+	volatile unsigned sum = 0;
+	for (unsigned i = 0; !ends; i++)
+		if (mix(i) & 1)
+			sum += mix(sum);
+	return ctx;
+}
+int main(void)
+{
+	pthread_t threads[3];
+	for (int i = 0; i < 3; i++)
+		pthread_create(&threads[i], 0, work, 0);
+	for (int i = 0; i < 48; i++) {
+		memset(malloc(1 << 20), i, 1 << 20);
+		usleep(10000);
+	}
+	ends = 1;
+	for (int i = 0; i < 3; i++)
+		pthread_join(threads[i], 0);
+	puts("grown");
+	return 3;
+}
+END_OF_C
+group=/sys/fs/cgroup/memory/trailcam_test.$$ limit=memory.limit_in_bytes
+[ -e /sys/fs/cgroup/cgroup.controllers ] && group=/sys/fs/cgroup/trailcam_test.$$ limit=memory.max
+grows() {
+	"$@" -- sh -c "echo \$\$ >$group/cgroup.procs && exec $tmp/grows" >"$tmp/out" 2>"$tmp/said"
+	status=$?
+	[ $status -eq 3 ] && says "$tmp/out" grown && says "$tmp/said" 'may soon need the memory that recording takes'
+}
+built grows -lpthread || exit 1
+if mkdir "$group" 2>/dev/null && echo 64M >"$group/$limit"; then
+	check 'a cgroup with little memory' grows "$trailcam" run --source translate -o "$tmp/out.fxt.gz"
+else
+	skip 'a cgroup with little memory' 'no cgroup that limits memory can be made'
+fi 2>/dev/null
+rmdir "$group" 2>/dev/null
+
 built insns -no-pie || exit 1
 check 'instructions' all_instructions 0
 check 'instructions in memory that is written to' all_instructions 1

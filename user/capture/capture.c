@@ -261,6 +261,7 @@ static int tell_what_ended(const struct capture *capture, bool exited)
 			  : interrupt_pending() ? "a signal to trailcam"
 			  : capture->timed_out	? "--duration"
 			  : capture->stalled	? "--max-stall"
+			  : capture->cramped	? "the memory limit of a target"
 						: "--max-size";
 	char *both;
 
@@ -401,6 +402,7 @@ int capture_run(struct capture *capture, struct snapshot **ret_snapshot, enum ca
 		   : end == SESSION_EXITED	       ? CAPTURE_EXITED
 		   : capture->stalled		       ? CAPTURE_STALLED
 		   : capture->timed_out		       ? CAPTURE_TIMED_OUT
+		   : capture->cramped		       ? CAPTURE_CRAMPED
 						       : CAPTURE_INTERRUPTED;
 	*ret_snapshot = TAKE_PTR(capture->snapshot);
 	return 0;

@@ -83,6 +83,7 @@ enum capture_end {
 	CAPTURE_INTERRUPTED, /* Ctrl-C */
 	CAPTURE_TIMED_OUT,   /* config.duration_ns */
 	CAPTURE_STALLED,     /* config.max_stall_ns */
+	CAPTURE_CRAMPED,     /* a target needs the memory that the recording takes */
 };
 
 struct capture;

@@ -149,7 +149,7 @@ bool capture_stop_wanted(void *ctx)
 	if (!capture_is_free_running(capture) && !(capture->drain_turn++ % DRAIN_EVERY))
 		capture_drain(capture);
 	return capture_is_over(capture) || capture->hit || capture->out_of_room || capture->err ||
-	       sources_are_over(&capture->sources) || interrupt_pending();
+	       interrupt_pending();
 }
 
 /* ---- triggers without probes ---- */

@@ -46,7 +46,7 @@ struct capture {
 	struct probe_map probes;
 	/* CLOCK_MONOTONIC: when the recording began; when config->progress() was last called */
 	uint64_t began_ns, told_ns;
-	bool timed_out, stalled;
+	bool timed_out, stalled, cramped;
 	bool said_source;
 	bool executed, has_run; /* the launched program: its exec is over; its code may have run */
 	bool was_started;	/* the start point was reached */

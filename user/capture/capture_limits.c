@@ -48,7 +48,8 @@ bool capture_is_over(struct capture *capture)
 	capture->timed_out = config->duration_ns && now - capture->began_ns >= config->duration_ns;
 	capture->stalled =
 		config->max_stall_ns && session_stalled_ns(capture->session) >= config->max_stall_ns;
-	return capture->timed_out || capture->stalled;
+	capture->cramped = sources_are_over(&capture->sources);
+	return capture->timed_out || capture->stalled || capture->cramped;
 }
 
 int capture_patience_ms(const struct capture *capture)

@@ -16,6 +16,7 @@
 #include "condition/condition_fields.h"
 #include "condition/prints.h"
 #include "process/attach_check.h"
+#include "process/cgroup.h"
 #include "process/command_line.h"
 #include "process/proc_status.h"
 #include "trigger/privilege.h"
@@ -360,6 +361,8 @@ int capture_set_up(struct capture *capture)
 		err = capture_open_session(capture);
 	if (!err)
 		err = config->path ? start_program(capture) : seize_targets(capture);
+	/* Not before: a program that is started would inherit it. */
+	memory_give_way();
 	if (!err)
 		err = set_filters(capture);
 	if (!err)

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <linux/magic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,6 +58,16 @@ int cgroup_find(const char *text, size_t len, uint64_t *ret_id, int *ret_level)
 
 /* ---- memory ---- */
 
+/* How a hierarchy names what its groups may take, and have taken. */
+struct accounts {
+	const char *most, *used;
+	const char *cached[2]; /* in memory.stat: what the kernel takes back before it kills anybody */
+};
+
+static const struct accounts unified = {"memory.max", "memory.current", {"inactive_file ", "active_file "}};
+static const struct accounts old = {
+	"memory.limit_in_bytes", "memory.usage_in_bytes", {"total_inactive_file ", "total_active_file "}};
+
 /* The number in a file; UINT64_MAX: there is none, or "max". */
 static uint64_t read_number(const char *dir, const char *name)
 {
@@ -81,38 +92,69 @@ static uint64_t of_machine(void)
 	return UINT64_MAX;
 }
 
-/* Below `root`; of the directory and all that it is in. */
-static uint64_t of_cgroup(const char *root, char *dir)
+static uint64_t cached(const char *dir, const struct accounts *accounts)
 {
-	uint64_t least = UINT64_MAX;
+	CLEANUP(fclosep) FILE *file = NULL;
+	char path[4200], line[128];
+	uint64_t bytes = 0;
 
-	for (char *end = dir + strlen(dir); end && (size_t)(end - dir) >= strlen(root);
-	     end = strrchr(dir, '/')) {
-		uint64_t most, used;
-
-		*end = '\0';
-		most = read_number(dir, "memory.max");
-		used = read_number(dir, "memory.current");
-		if (most != UINT64_MAX && used != UINT64_MAX && (most > used ? most - used : 0) < least)
-			least = most > used ? most - used : 0;
-	}
-	return least;
+	snprintf(path, sizeof(path), "%s/memory.stat", dir);
+	file = fopen(path, "re");
+	while (file && fgets(line, sizeof(line), file))
+		for (size_t i = 0; i < ARRAY_SIZE(accounts->cached); i++)
+			if (!strncmp(line, accounts->cached[i], strlen(accounts->cached[i])))
+				bytes += strtoull(line + strlen(accounts->cached[i]), NULL, 10);
+	return bytes;
 }
 
-uint64_t cgroup_memory_left(pid_t pid)
+/* Below `root`; of the directory and all that it is in. */
+static void of_group(const char *root, char *dir, const struct accounts *accounts, struct memory_left *left)
 {
+	for (char *end = dir + strlen(dir); end && (size_t)(end - dir) >= strlen(root);
+	     end = strrchr(dir, '/')) {
+		uint64_t most, used, rest;
+
+		*end = '\0';
+		most = read_number(dir, accounts->most);
+		used = read_number(dir, accounts->used);
+		if (most == UINT64_MAX || used == UINT64_MAX)
+			continue;
+		rest = most > used ? most - used : 0;
+		/* Most groups have room enough without a look at what is cached. */
+		if (rest < most / 4)
+			rest += cached(dir, accounts);
+		if (rest < left->bytes)
+			*left = (struct memory_left){.bytes = rest, .limit = most};
+	}
+}
+
+struct memory_left cgroup_memory_left(pid_t pid)
+{
+	struct memory_left left = {.bytes = of_machine(), .limit = UINT64_MAX};
 	const char *root = find_root();
 	char path[64], line[4096], dir[4200];
-	uint64_t machine = of_machine(), group = UINT64_MAX;
 	CLEANUP(fclosep) FILE *file = NULL;
 
 	snprintf(path, sizeof(path), "/proc/%d/cgroup", (int)pid);
-	file = root ? fopen(path, "re") : NULL;
+	file = fopen(path, "re");
 	while (file && fgets(line, sizeof(line), file)) {
-		if (strncmp(line, "0::", 3))
+		const char *group = strchr(line, '/');
+		bool is_old =
+			strstr(line, ":memory:") || strstr(line, ":memory,") || strstr(line, ",memory:");
+		const char *top = is_old ? "/sys/fs/cgroup/memory" : strncmp(line, "0::", 3) ? NULL : root;
+
+		if (!group || !top)
 			continue;
-		snprintf(dir, sizeof(dir), "%s%.*s", root, (int)strcspn(line + 3, "\n"), line + 3);
-		group = of_cgroup(root, dir);
+		snprintf(dir, sizeof(dir), "%s%.*s", top, (int)strcspn(group, "\n"), group);
+		of_group(top, dir, is_old ? &old : &unified, &left);
 	}
-	return group < machine ? group : machine;
+	return left;
+}
+
+void memory_give_way(void)
+{
+	CLEANUP(fclosep) FILE *file = fopen("/proc/self/oom_score_adj", "we");
+
+	if (file)
+		fputs("1000", file);
 }

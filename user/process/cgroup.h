@@ -14,7 +14,15 @@
 int cgroup_find(const char *text, size_t len, uint64_t *ret_id, int *ret_level);
 
 /*
- * Bytes of memory that the process may still take: what the machine has, and what the limits of its cgroups
- * leave (memory.max). UINT64_MAX: not known.
+ * What the process may still take of memory: as much as the machine has, or one of the limits of its cgroups
+ * leaves, in the unified hierarchy (memory.max) or an old one.
  */
-uint64_t cgroup_memory_left(pid_t pid);
+struct memory_left {
+	uint64_t bytes; /* UINT64_MAX: not known */
+	uint64_t limit; /* that leaves so few; UINT64_MAX: none does */
+};
+
+struct memory_left cgroup_memory_left(pid_t pid);
+
+/* Where memory runs out, the kernel kills this process before all others: trailcam before its targets. */
+void memory_give_way(void);

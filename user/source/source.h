@@ -191,7 +191,7 @@ struct source {
 	int (*drain_ms)(void *self);
 	int (*fd)(void *self);
 
-	/* Whether the recording should end, because nothing more can be recorded. */
+	/* Whether the recording should end, because it takes memory that a target needs. */
 	bool (*is_over)(void *self);
 
 	/* How many instructions it has executed. */

@@ -84,6 +84,11 @@ static void say_end(const struct capture_options *options, const struct capture 
 			"full speed",
 			targets, (double)options->capture.max_stall_ns / 1e6, hits[0] ? ", " : "", hits);
 		break;
+	case CAPTURE_CRAMPED:
+		log_say("%s may soon need the memory that recording takes, since its cgroup limits it%s%s: "
+			"the trace ends here, and it runs on at full speed",
+			targets, hits[0] ? ", " : "", hits);
+		break;
 	case CAPTURE_EXITED:
 		say_exit(options, hits, targets, wait_status);
 		break;
@@ -116,7 +121,8 @@ static void print_result(const struct capture_options *options, const struct sna
 					   [CAPTURE_EXITED] = "exited",
 					   [CAPTURE_INTERRUPTED] = "interrupted",
 					   [CAPTURE_TIMED_OUT] = "duration",
-					   [CAPTURE_STALLED] = "stall"};
+					   [CAPTURE_STALLED] = "stall",
+					   [CAPTURE_CRAMPED] = "memory"};
 	const struct timeline *timeline = decoded_timeline(decoded);
 
 	yajl_gen_map_open(gen);

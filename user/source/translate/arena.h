@@ -15,6 +15,7 @@ struct arena {
 	uint8_t *bytes;
 	uint32_t slot_cnt;
 	uint64_t ring_size;		       /* bytes */
+	bool is_limited;		       /* a cgroup limits the memory of the program */
 	bool is_held;			       /* the program is ours: the kernel tells it of our death */
 	struct hash_index by_guest;	       /* numbers of blocks by guest address */
 	uint32_t by_guest_first, by_guest_cnt; /* these are in it, up to that */
@@ -27,7 +28,7 @@ static inline uint64_t arena_size(const struct arena *arena)
 
 /*
  * In the file of a program, which it takes over: with the runtime in it, and `slot_cnt` slots, none of them
- * taken, with rings of `ring_size` bytes, a power of two of at least RING_SIZE_MIN.
+ * taken, with rings of `ring_size` bytes, a power of two.
  * 0, or -errno with a sentence.
  */
 int arena_new(struct arena **ret_arena, int fd, uint32_t slot_cnt, uint64_t ring_size);

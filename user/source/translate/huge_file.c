@@ -20,6 +20,7 @@ static bool set_up(int filesystem)
 {
 	return filesystem >= 0 &&
 	       !syscall(SYS_fsconfig, filesystem, FSCONFIG_SET_STRING, "huge", "advise", 0) &&
+	       !syscall(SYS_fsconfig, filesystem, FSCONFIG_SET_STRING, "size", "0", 0) && /* no limit */
 	       !syscall(SYS_fsconfig, filesystem, FSCONFIG_CMD_CREATE, NULL, NULL, 0);
 }
 

@@ -12,22 +12,19 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/ptrace.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/error.h"
-#include "base/log.h"
 #include "model/trigger.h"
-#include "process/cgroup.h"
 #include "process/maps.h"
 #include "source/translate/former.h"
 #include "source/translate/huge_file.h"
+#include "source/translate/room.h"
 #include "translate/slot.h"
 
 enum { NAME_BYTES = 256, PLACE_BYTES = 448 };
@@ -67,49 +64,9 @@ static int check_padding(pid_t pid, uint64_t at)
 	return errno ? fail_errno(-errno, "there is no room behind its vDSO") : 0;
 }
 
-/* A quarter of the memory that it may still take, and of the addresses that it may have, can go to rings. */
-static uint64_t memory_for_rings(pid_t pid)
-{
-	uint64_t left = cgroup_memory_left(pid);
-	struct rlimit limit;
-
-	if (!prlimit(pid, RLIMIT_AS, NULL, &limit) && limit.rlim_cur < left)
-		left = limit.rlim_cur;
-	return left / 4;
-}
-
-/* So many slots there are at least. Threads that find none go on natively, and that is told. */
-static uint32_t slots_min(uint64_t ring_size)
-{
-	return ring_size > RING_SIZE_MIN ? SLOTS_LARGE_MIN : SLOTS_MIN;
-}
-
-static uint64_t ring_size_of(uint64_t wanted, uint64_t memory)
-{
-	uint64_t size = wanted < RING_SIZE_MIN ? RING_SIZE_MIN : wanted;
-
-	while (size > RING_SIZE_MIN && memory / (size + SLOT_SIZE) < slots_min(size))
-		size /= 2;
-	if (size < wanted)
-		log_warn("the ring of each thread has %" PRIu64 " MiB, not %" PRIu64
-			 ": a quarter of the memory that is left has no room for %d of them",
-			 size >> 20, wanted >> 20, SLOTS_LARGE_MIN);
-	return size;
-}
-
 /*
  * The file is made as large as it has to be from here: a limit of the program's own would kill it for that.
  */
-static int arena_in(int fd, pid_t pid, uint64_t ring_size, struct arena **ret_arena)
-{
-	uint64_t memory = memory_for_rings(pid), cnt;
-
-	ring_size = ring_size_of(ring_size, memory);
-	cnt = memory / (ring_size + SLOT_SIZE);
-	cnt = cnt < slots_min(ring_size) ? slots_min(ring_size) : cnt > SLOTS_MAX ? SLOTS_MAX : cnt;
-	return arena_new(ret_arena, fd, (uint32_t)cnt, ring_size);
-}
-
 /* Writes a name to where the program is to read it. */
 static int write_name(const struct injection *injection, uint64_t at, const char *name)
 {
@@ -140,6 +97,7 @@ static long open_memfd(struct injection *injection, uint64_t at, int *ret_fd)
 {
 	long theirs;
 	char path[64];
+	int err;
 
 	if (write_name(injection, at, "trailcam"))
 		return fail(-EIO, "cannot write to its memory");
@@ -148,7 +106,11 @@ static long open_memfd(struct injection *injection, uint64_t at, int *ret_fd)
 		return fail_errno((int)theirs, "it cannot make the memory that it is to share");
 	snprintf(path, sizeof(path), "/proc/%d/fd/%ld", (int)injection->tid, theirs);
 	*ret_fd = open(path, O_RDWR | O_CLOEXEC);
-	return *ret_fd >= 0 ? theirs : fail_errno(-errno, "cannot open its memory");
+	if (*ret_fd >= 0)
+		return theirs;
+	err = fail_errno(-errno, "cannot open its memory");
+	injection_call(injection, SYS_close, (const uint64_t[6]){(uint64_t)theirs});
+	return err;
 }
 
 static long map_arena(struct injection *injection, const struct arena *arena, long fd)
@@ -159,11 +121,12 @@ static long map_arena(struct injection *injection, const struct arena *arena, lo
 				    MAP_SHARED | MAP_FIXED_NOREPLACE | MAP_NORESERVE, (uint64_t)fd, 0});
 }
 
-static int make_arena(struct injection *injection, uint64_t name, uint64_t ring_size,
+static int make_arena(struct injection *injection, uint64_t name, const struct room *room,
 		      struct arena **ret_arena)
 {
 	int ours = -1, err;
-	long fd = open_huge_file(injection, name, &ours), at;
+	/* Huge pages take more memory. */
+	long fd = room->is_limited ? -1 : open_huge_file(injection, name, &ours), at;
 	bool has_huge_pages = fd >= 0;
 	CLEANUP(arena_freep) struct arena *arena = NULL;
 
@@ -171,7 +134,7 @@ static int make_arena(struct injection *injection, uint64_t name, uint64_t ring_
 		fd = open_memfd(injection, name, &ours);
 	if (fd < 0)
 		return (int)fd;
-	err = arena_in(ours, injection->tid, ring_size, &arena);
+	err = arena_new(&arena, ours, room->slot_cnt, room->ring_size);
 	if (!err)
 		arena_raise_limits(arena, injection->tid);
 	at = err ? err : map_arena(injection, arena, fd);
@@ -188,6 +151,7 @@ static int make_arena(struct injection *injection, uint64_t name, uint64_t ring_
 	/* A core dump would have gigabytes of it. Where that is not allowed, it has. */
 	injection_call(injection, SYS_madvise,
 		       (const uint64_t[6]){ARENA_BASE, arena_size(arena), MADV_DONTDUMP});
+	arena->is_limited = room->is_limited;
 	if (has_huge_pages)
 		arena_has_huge_pages(arena);
 	*ret_arena = TAKE_PTR(arena);
@@ -224,9 +188,12 @@ static int map_nops(struct injection *injection, uint64_t at, const struct probe
 static int make_by_name(struct injection *injection, uint64_t at, const struct arena_config *config,
 			struct arena **ret_arena)
 {
-	int err = map_nops(injection, at, config->mirror, config->probe_cnt);
+	struct room room;
+	int err = room_find(injection->tid, config->ring_size, &room);
 
-	return err ? err : make_arena(injection, at, config->ring_size, ret_arena);
+	if (!err)
+		err = map_nops(injection, at, config->mirror, config->probe_cnt);
+	return err ? err : make_arena(injection, at, &room, ret_arena);
 }
 
 /*

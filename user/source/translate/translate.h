@@ -51,6 +51,13 @@ int translate_executed(struct translate *translate, pid_t pid, bool *ret_ended, 
 /* The process is to be taken over, thread by thread. 0 or -ENOMEM. */
 int translate_attach(struct translate *translate, pid_t pid);
 
+/*
+ * Whether a cgroup limits the memory of any program that is translated; whether one is so near to its limit
+ * that what is ours has to go.
+ */
+bool translate_is_limited(const struct translate *translate);
+bool translate_is_cramped(const struct translate *translate);
+
 /* Whether the thread should stop, to be taken over; whether it should do so behind its next system call. */
 bool translate_wants(const struct translate *translate, pid_t pid, pid_t tid);
 bool translate_waits(const struct translate *translate, pid_t tid);

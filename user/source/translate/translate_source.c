@@ -7,7 +7,9 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "process/launch.h"
@@ -15,15 +17,18 @@
 #include "session/driver.h"
 #include "source/source.h"
 #include "source/translate/leave.h"
+#include "source/translate/room.h"
 #include "source/translate/translate.h"
 
-enum { TRACE_SIZE_DEFAULT = 16 << 20 };
+enum { TRACE_SIZE_DEFAULT = 16 << 20, LOOK_MS = 10 };
 
 struct translated {
 	struct translate *translate;
 	struct session *session;
-	bool waits; /* for the start: the targets run natively */
-	int err;    /* the first one of an event */
+	bool waits;	    /* for the start: the targets run natively */
+	int err;	    /* the first one of an event */
+	uint64_t looked_ns; /* CLOCK_MONOTONIC: whether there is memory enough */
+	bool is_cramped;
 };
 
 struct translated_thread {
@@ -284,6 +289,26 @@ static bool is_ready(void *self)
 	return true;
 }
 
+/* So often is looked whether the targets have memory enough. */
+static int drain_ms(void *self)
+{
+	const struct translated *translated = self;
+
+	return translate_is_limited(translated->translate) ? LOOK_MS : -1;
+}
+
+static bool is_over(void *self)
+{
+	struct translated *translated = self;
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+
+	if (now - translated->looked_ns < LOOK_MS * 1000000ull)
+		return translated->is_cramped;
+	translated->looked_ns = now;
+	translated->is_cramped = translated->is_cramped || translate_is_cramped(translated->translate);
+	return translated->is_cramped;
+}
+
 static const struct probe_mirror *mirror(void *self)
 {
 	const struct translated *translated = self;
@@ -353,7 +378,7 @@ static void close_translate(void *self)
 
 static bool is_here(void)
 {
-	return !translate_check();
+	return !translate_check() && room_is_there(getpid());
 }
 
 const struct source source_translate = {
@@ -367,6 +392,8 @@ const struct source source_translate = {
 	.start = start,
 	.newborn = newborn,
 	.is_ready = is_ready,
+	.drain_ms = drain_ms,
+	.is_over = is_over,
 	.mirror = mirror,
 	.settle_hit = settle_hit,
 	.hold = hold,
