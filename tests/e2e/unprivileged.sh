@@ -108,4 +108,16 @@ refused() {
 }
 check 'what needs a right says so' refused
 
+# A program that may be executed, but not read; one that hides its memory itself.
+hidden() {
+	for source in samples translate; do
+		status_is 3 recorded run --source $source --follow-forks -o "$own/hidden-$source.fxt" -- \
+			sh -c "$own/unreadable && $own/hides && exit 3" || return 1
+		says "$tmp/err" 'executes a program that this user may not read' || return 1
+	done
+}
+cp /bin/true "$own/unreadable" && chmod 711 "$own/unreadable"
+echo 'int prctl(int, long); int main(void) { return prctl(4 /* PR_SET_DUMPABLE */, 0); }' | gcc -x c -o "$own/hides" - || exit 1
+check 'programs that this user may not look into' hidden
+
 finish

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/log.h"
 #include "model/sideband.h"
 #include "process/proc_status.h"
 #include "session/session_internal.h"
@@ -48,6 +49,15 @@ static bool is_gone(int err)
 	return err == -ENOENT || err == -ESRCH;
 }
 
+/*
+ * In the middle of an exec nobody may read it; of a program that protects itself (PR_SET_DUMPABLE), or
+ * whose file this user may not read, only root.
+ */
+static bool is_hidden(int err)
+{
+	return err == -EACCES || err == -EPERM;
+}
+
 /* The driver's own mappings are not reported. */
 static void leave_out_own(const struct session *session, const struct session_process *process,
 			  struct maps *maps)
@@ -71,8 +81,11 @@ int session_read_maps(struct session *session, struct session_process *process, 
 	struct maps now = {0};
 	int err = maps_read(&now, process->pid);
 
-	if (err)
-		return is_gone(err) ? 0 : err;
+	if (is_hidden(err) && exec)
+		log_warn("process %d executes a program that this user may not read: its code is not known",
+			 (int)process->pid);
+	else if (err)
+		return is_gone(err) || is_hidden(err) ? 0 : err;
 	leave_out_own(session, process, &now);
 	before = process->maps;
 	process->maps = now;
@@ -112,9 +125,6 @@ int session_look_now_and_then(struct session *session, int *ret_ms)
 		/* On a busy machine a look lasts longer than it takes. */
 		begin = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 		err = session_look_at_maps(session);
-		/* In the middle of an exec nobody may read it. */
-		if (err == -EACCES || err == -EPERM)
-			err = 0;
 		least = (clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin) * LOOK_PART;
 		session->look_every_ns =
 			session->sideband->sideband_size > told ? LOOK_MIN_NS : 2 * session->look_every_ns;

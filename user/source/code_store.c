@@ -349,6 +349,10 @@ int code_store_set_maps(struct code_store *store, pid_t pid, const struct maps *
 	store->pid = pid;
 	/* Opened again each time: the descriptor belongs to the address space, which an exec replaces. */
 	closep(&store->mem_fd);
+	store->mem_fd = -1;
+	/* The program is one that we may not read. */
+	if (!now->cnt)
+		return 0;
 	snprintf(path, sizeof(path), "/proc/%d/mem", pid);
 	store->mem_fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (store->mem_fd < 0)
