@@ -41,12 +41,17 @@ typedef struct {
 	int counter;
 } atomic_t;
 
-struct sched_entity {
-	__u64 sum_exec_runtime, prev_sum_exec_runtime; /* now, and when it began to run last */
-} __attribute__((preserve_access_index));
-
 struct signal_struct {
 	atomic_t live; /* threads */
+} __attribute__((preserve_access_index));
+
+struct cfs_rq {
+	int throttle_count; /* of the group, and of those that it is in */
+} __attribute__((preserve_access_index));
+
+struct sched_entity {
+	__u64 sum_exec_runtime, prev_sum_exec_runtime; /* now, and when it began to run last */
+	struct cfs_rq *cfs_rq;
 } __attribute__((preserve_access_index));
 
 struct task_struct {
@@ -59,8 +64,9 @@ struct task_struct {
 	struct files_struct *files;
 	unsigned long sas_ss_sp, sas_ss_size; /* where handlers of signals run (sigaltstack(2)) */
 	unsigned int __state, personality;
-	int on_cpu, on_rq;
+	int on_cpu, on_rq, prio;
 	struct sched_entity se;
+	bool throttled;		     /* since Linux 6.18 */
 	unsigned long nvcsw, nivcsw; /* its switches */
 	char comm[SAMPLES_NAME];
 } __attribute__((preserve_access_index));
@@ -132,6 +138,7 @@ struct {
 struct ready {
 	__u64 since_ns;
 	__u32 tid; /* 0: nobody */
+	__u32 is_throttled;
 };
 
 struct {
@@ -504,7 +511,20 @@ static __always_inline struct ready *ready_of(__u32 tid)
 	return bpf_map_lookup_elem(&ready, &nth);
 }
 
-static __always_inline void note_ready(__u32 tid, __u64 now)
+/* Its cgroup has used up the time that it may have (cpu.max). */
+static __always_inline bool is_throttled(struct task_struct *task)
+{
+	enum { PRIO_FAIR = 100 };
+
+	if (bpf_core_field_exists(task->throttled))
+		return task->throttled;
+	if (!bpf_core_field_exists(task->se.cfs_rq) || !bpf_core_type_exists(struct cfs_rq) ||
+	    !bpf_core_field_exists(((struct cfs_rq *)0)->throttle_count))
+		return 0;
+	return task->prio >= PRIO_FAIR && task->se.cfs_rq && task->se.cfs_rq->throttle_count;
+}
+
+static __always_inline void note_ready(__u32 tid, __u64 now, bool is_throttled)
 {
 	struct ready *one = ready_of(tid);
 
@@ -515,6 +535,7 @@ static __always_inline void note_ready(__u32 tid, __u64 now)
 	one->tid = 0; /* who reads it on another processor finds the time of that thread, or nobody */
 	asm volatile("" ::: "memory");
 	one->since_ns = now;
+	one->is_throttled = is_throttled;
 	asm volatile("" ::: "memory");
 	one->tid = tid;
 }
@@ -528,7 +549,7 @@ static __always_inline void note_waiting(__u32 tid)
 }
 
 /* The thread begins to run: since when it could have; 0: not known. */
-static __always_inline __u64 take_ready(__u32 tid)
+static __always_inline __u64 take_ready(__u32 tid, __u32 *ret_is_throttled)
 {
 	struct ready *one = ready_of(tid);
 	__u64 since;
@@ -536,6 +557,7 @@ static __always_inline __u64 take_ready(__u32 tid)
 	if (!one || one->tid != tid)
 		return 0;
 	since = one->since_ns;
+	*ret_is_throttled = one->is_throttled;
 	one->tid = 0; /* its place is free for another one */
 	return since;
 }
@@ -578,11 +600,11 @@ static __always_inline const struct run *longest_run(const struct runs *here, __
 	return longest;
 }
 
-/* It could have run since then; 0: not known. */
+/* It could have run since then, but for its cgroup's limit; 0: not known. */
 static __always_inline void switch_in(const struct runs *here, const struct task_struct *task, __u64 since,
-				      __u64 now)
+				      __u32 is_throttled, __u64 now)
 {
-	const struct run *run = since ? longest_run(here, since) : NULL;
+	const struct run *run = since && !is_throttled ? longest_run(here, since) : NULL;
 	struct samples_record *record;
 	struct place place;
 
@@ -590,7 +612,8 @@ static __always_inline void switch_in(const struct runs *here, const struct task
 	if (!record)
 		return;
 	fill(record, SAMPLES_IN, pid_of(task), tid_of(task), now);
-	record->other.pid = record->other.tid = 0;
+	record->other.pid = 0;
+	record->other.tid = is_throttled ? SAMPLES_THROTTLED : 0;
 	if (run) {
 		record->other.pid = run->pid;
 		record->other.tid = run->tid;
@@ -606,14 +629,17 @@ static __always_inline void switch_in(const struct runs *here, const struct task
  */
 static __always_inline void find_unseen(struct runs *here, const struct task_struct *prev, __u64 now)
 {
-	__u64 ran = prev->se.sum_exec_runtime - prev->se.prev_sum_exec_runtime;
+	__u64 ran = prev->se.sum_exec_runtime - prev->se.prev_sum_exec_runtime, since;
+	__u32 was_throttled = 0;
 
 	if (!here->running || here->running == (__u64)prev)
 		return;
 	if (ran < now - here->switched_ns)
 		here->switched_ns = now - ran;
-	if (is_target(pid_of(prev)))
-		switch_in(here, prev, take_ready(tid_of(prev)), here->switched_ns);
+	if (!is_target(pid_of(prev)))
+		return;
+	since = take_ready(tid_of(prev), &was_throttled);
+	switch_in(here, prev, since, was_throttled, here->switched_ns);
 }
 
 /* (bool preempt, struct task_struct *prev, struct task_struct *next, unsigned int prev_state) */
@@ -622,7 +648,7 @@ int on_switch(__u64 *ctx)
 {
 	struct task_struct *prev = (void *)ctx[1], *next = (void *)ctx[2];
 	struct runs *here = runs_here();
-	__u32 tid = tid_of(prev);
+	__u32 tid = tid_of(prev), was_throttled = 0;
 	__u64 now, since;
 	bool wants_next;
 
@@ -637,18 +663,19 @@ int on_switch(__u64 *ctx)
 	here->running = (__u64)next;
 	note_run(here, prev, now);
 	wants_next = is_target(pid_of(next));
-	since = wants_next ? take_ready(tid_of(next)) : 0; /* first: both may have the same place */
+	since = wants_next ? take_ready(tid_of(next), &was_throttled)
+			   : 0; /* first: both may have the same place */
 	if (is_target(pid_of(prev))) {
 		read_all((__u64)pid_of(prev) << 32 | tid, now, 1);
 		switch_out(ctx, ctx[0], prev, ctx[3], now);
 		if (ctx[0] || !ctx[3])
-			note_ready(tid, now);
+			note_ready(tid, now, is_throttled(prev));
 		else
 			note_waiting(tid);
 	}
 	if (wants_next) {
 		read_all((__u64)pid_of(next) << 32 | tid_of(next), now, 0);
-		switch_in(here, next, since, now);
+		switch_in(here, next, since, was_throttled, now);
 	}
 	return 0;
 }
@@ -735,7 +762,7 @@ int on_waking(__u64 *ctx)
 	if (!record)
 		return 0;
 	fill(record, SAMPLES_WAKE, pid_of(woken), tid_of(woken), bpf_ktime_get_ns());
-	note_ready(record->tid, record->time_ns);
+	note_ready(record->tid, record->time_ns, 0);
 	timer = timers_here();
 	record->flags = timer && *timer ? SAMPLES_TIMER : is_interrupted(here) ? SAMPLES_IRQ : 0;
 	record->other.pid = pid_of(here);

@@ -120,6 +120,9 @@ enum samples_flag {
 	SAMPLES_UNTIMED = 1u << 7, /* with SAMPLES_KNOWN: the timeout is SAMPLES_FOREVER */
 };
 
+/* SAMPLES_IN: no thread had its processor, but its cgroup no time left (cpu.max). */
+#define SAMPLES_THROTTLED ((__u32)-2)
+
 /* The call has not returned yet; or a record of its own says when, because this one had been read before. */
 enum samples_took { SAMPLES_NOT_YET, SAMPLES_TAKEN };
 
@@ -153,7 +156,7 @@ struct samples_record {
 		/*
 		 * SAMPLES_WAKE: who did it; SAMPLES_IN: who had the processor longest
 		 * meanwhile. tid 0: nobody;
-		 * -1: a process outside of our pid namespace
+		 * -1: a process outside of our pid namespace; SAMPLES_THROTTLED, and no name
 		 */
 		struct {
 			__u32 pid, tid;

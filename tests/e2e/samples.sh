@@ -205,6 +205,19 @@ behind_hog() {
 	waits_for hog '[run-queue]' '' '^$' '^hog$' && "$trailcam" decode -o "$tmp/hog.txt" "$tmp/waits.fxt" 2>"$tmp/err" &&
 		says "$tmp/hog.txt" '[run-queue] behind hog for'
 }
+# A cgroup may run for 5 ms in each 100, in the hierarchy that limits that, whichever it is.
+limited() {
+	timeout 60 "$trailcam" run --source samples -o "$tmp/limited.txt" -- \
+		sh -c "echo \$\$ >$1/cgroup.procs; i=0; while [ \$i -lt 100000 ]; do i=\$((i + 1)); done" 2>"$tmp/err"
+	says "$tmp/limited.txt" '[run-queue] behind its cpu limit for'
+}
+make_limited() {
+	if [ -e /sys/fs/cgroup/cgroup.controllers ]; then
+		mkdir "$1" && echo '5000 100000' >"$1/cpu.max"
+	else
+		mkdir "$1" && echo 5000 >"$1/cpu.cfs_quota_us"
+	fi 2>/dev/null
+}
 # A tick takes a microsecond at least.
 warned_of_cost() {
 	"$trailcam" run --source samples --frequency 50000 -o "$tmp/t.tsv" -- true 2>"$tmp/err" && grep -qE 'take [0-9]+ % of the time of what runs: a tick takes [0-9.]+ us' "$tmp/err" &&
@@ -403,6 +416,14 @@ else
 	check 'another program, by its name' woken_by_stranger
 	check 'a processor, and who had it' in_three behind_hog
 	check 'another processor, and interrupts' moved_and_interrupted
+	limited=/sys/fs/cgroup/cpu/trailcam_test.$$
+	[ -e /sys/fs/cgroup/cgroup.controllers ] && limited=/sys/fs/cgroup/trailcam_test.$$
+	if make_limited "$limited"; then
+		check "a processor, for which its cgroup has no time left" limited "$limited"
+		wait_until rmdir "$limited"
+	else
+		skip 'a cgroup without time left' 'no cgroup that limits it can be made'
+	fi
 	check 'what descriptors stand for' files_named
 	check 'what descriptors of system calls stand for' system_calls_named
 	case $(stat -f -c %T /var/tmp) in

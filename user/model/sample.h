@@ -68,7 +68,7 @@ struct sample_call {
 	int64_t timeout_ns; /* how long it waits at most; below 0: forever */
 };
 
-enum { SAMPLE_NAME_BYTES = 16, SAMPLE_OUTSIDE = -1 };
+enum { SAMPLE_NAME_BYTES = 16, SAMPLE_OUTSIDE = -1, SAMPLE_THROTTLED = -2 };
 
 struct sample_thread {
 	int32_t pid, tid;
@@ -100,7 +100,8 @@ struct stack_sample {
 	struct sample_call call;
 	/*
 	 * WAKE_UP: the waker; SWITCH_IN: the thread that had the processor longest while this one could have
-	 * run. tid 0: unknown, or none; SAMPLE_OUTSIDE: it has no number in the recorder's pid namespace.
+	 * run. tid 0: unknown, or none; SAMPLE_OUTSIDE: it has no number in the recorder's pid namespace;
+	 * SAMPLE_THROTTLED: its cgroup had no time left (cpu.max).
 	 * INTERRUPT: its name, and pid 1 of a softirq
 	 */
 	struct sample_thread other;

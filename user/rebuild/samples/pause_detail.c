@@ -153,7 +153,14 @@ static char *thread_text(const struct sample_thread *thread)
 
 	if (thread->tid == SAMPLE_OUTSIDE)
 		return strdup("outside of this pid namespace");
+	if (thread->tid == SAMPLE_THROTTLED)
+		return strdup("its cgroup had used up its time (cpu.max)");
 	return asprintf(&text, "process %d, thread %d", thread->pid, thread->tid) < 0 ? NULL : text;
+}
+
+static const char *queue_reason(const struct pause_about *about)
+{
+	return about->in->other.tid == SAMPLE_THROTTLED ? "its cpu limit" : about->in->other.name;
 }
 
 /* "[run-queue] behind hog for 2.1 ms" */
@@ -161,7 +168,7 @@ static char *queue_title(const struct pause_about *about)
 {
 	char *title;
 
-	return asprintf(&title, "[run-queue] behind %s for %s", about->in->other.name,
+	return asprintf(&title, "[run-queue] behind %s for %s", queue_reason(about),
 			length_text(about->length_ns).text) < 0
 		       ? NULL
 		       : title;
@@ -175,7 +182,7 @@ static int queue_detail(struct timeline *timeline, const struct pause_about *abo
 
 	if (!about->in || !about->in->other.tid)
 		return 0;
-	detail.behind = strdup(about->in->other.name);
+	detail.behind = strdup(queue_reason(about));
 	detail.about = thread_text(&about->in->other);
 	detail.title = queue_title(about);
 	return timeline_add_detail(timeline, &detail, ret_detail);
