@@ -231,6 +231,32 @@ int main(void)
 EOF
 gcc -O1 -w -D_GNU_SOURCE -o "$tmp/pairs" "$tmp/pairs.c" -lpthread || exit 1
 check 'two signals at once, where all that do nothing are caught' same 0 "$tmp/pairs"
+# A thread takes few branches, none of which tells a time, until another one has slept; then it crashes.
+cat >"$tmp/after.c" <<'EOF'
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+static volatile int has_slept;
+static void *sleeps(void *p) { usleep(20000); has_slept = 1; return p; }
+int main(void)
+{
+	const size_t size = 1 << 22;
+	char *memory = malloc(size);
+	pthread_t thread;
+	pthread_create(&thread, 0, sleeps, 0);
+	while (!has_slept)
+		__asm__ volatile("rep stosb" : : "D"(memory), "c"(size), "a"(0) : "memory");
+	return *(volatile int *)16;
+}
+EOF
+gcc -O1 -w -o "$tmp/after" "$tmp/after.c" -lpthread || exit 1
+crash_is_late_enough() {
+	"$trailcam" run -q --source translate --on-signal SIGSEGV -o "$tmp/after.fxt" -- "$tmp/after" 2>"$tmp/err"
+	"$trailcam" dump --slices "$tmp/after.fxt" | awk -F '\t' '$4 == "usleep" { print "slept until", $2 }' >"$tmp/slept"
+	"$trailcam" dump --hits "$tmp/after.fxt" | awk '$1 == "time_ns" { print "crashed at", $2 }' >"$tmp/crashed"
+	cat "$tmp/slept" "$tmp/crashed" | awk '{ print; at[NR] = $3 } END { exit NR != 2 || at[1] > at[2] }'
+}
+check 'a crash does not seem to come before what led to it' crash_is_late_enough
 # A core has the program's own registers, and no more memory than natively.
 cat >"$tmp/crash.c" <<'EOF'
 #include <stdio.h>

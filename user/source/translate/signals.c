@@ -18,6 +18,7 @@
 #include <string.h>
 #include <sys/ptrace.h>
 #include <sys/user.h>
+#include <x86intrin.h>
 
 #include "process/inject.h"
 #include "process/memory.h"
@@ -257,6 +258,18 @@ static int pass_settled(struct translate_thread *thread, const siginfo_t *info,
 }
 
 /*
+ * Where its trace stops, and when: without that, all since its last time would seem to be as early as that
+ * was. The kernel tells no time of a signal; ours is a moment late.
+ */
+static void stop_trace(const struct translate_thread *thread, uint64_t rip, uint32_t tag)
+{
+	struct arena *arena = thread->process->arena;
+
+	arena_append(arena, thread->slot, __rdtsc(), RING_TIME);
+	arena_append(arena, thread->slot, rip, tag);
+}
+
+/*
  * The runtime has faulted while it read code, of which there is none: natively the program faults there, with
  * the same signal. `info` is that, or what comes first.
  */
@@ -273,7 +286,7 @@ static int pass_unmapped(struct translate_thread *thread, const siginfo_t *info,
 		((struct shared *)arena->bytes)->lock = 0;
 	context->has_lock = 0;
 	context->is_reading = 0;
-	arena_append(arena, thread->slot, regs->rip, arrives ? RING_LEAVE : RING_STOP);
+	stop_trace(thread, regs->rip, arrives ? RING_LEAVE : RING_STOP);
 	/* Else its code ends within a block. */
 	if (!is_first)
 		context->why = GIVE_UNMAPPED;
@@ -322,7 +335,7 @@ static int pass_trace(struct translate_thread *thread, siginfo_t *info, struct u
 	if (context->has_signal || !guest_state(thread, 0, false, regs))
 		return 0;
 	if (!context->why)
-		arena_append(arena, thread->slot, regs->rip, RING_STOP);
+		stop_trace(thread, regs->rip, RING_STOP);
 	context->why = GIVE_TRAP;
 	regs->gs_base = 0;
 	settle_info(info, regs->rip);
@@ -362,7 +375,7 @@ static int pass(struct translate_thread *thread, siginfo_t *info, struct user_re
 		return info->si_signo;
 	}
 	settle_info(info, regs->rip);
-	arena_append(arena, thread->slot, regs->rip, RING_STOP);
+	stop_trace(thread, regs->rip, RING_STOP);
 	return pass_settled(thread, info, regs);
 }
 
