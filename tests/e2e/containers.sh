@@ -69,8 +69,13 @@ in_user_namespace() {
 	unshare --user --map-root-user "$trailcam" run -t marker -o "$tmp/t.tsv" -- "$programs/exits" mark >/dev/null 2>"$tmp/err"
 	[ $? -eq 125 ] && says "$tmp/err" 'user namespace'
 }
+samples_in_user_namespace() {
+	unshare --user --map-root-user "$trailcam" run --source samples -o "$tmp/t.tsv" -- "$programs/exits" mark >/dev/null 2>"$tmp/err"
+	[ $? -eq 5 ] && says "$tmp/err" 'that needs CAP_BPF and CAP_PERFMON in the initial user namespace' && [ -s "$tmp/t.tsv" ]
+}
 if unshare --user --map-root-user true 2>/dev/null; then
 	check 'a user namespace: says that BPF is refused there' in_user_namespace
+	check 'a user namespace: samples do without BPF' samples_in_user_namespace
 else
 	skip 'a user namespace' 'they are not allowed here'
 fi

@@ -27,7 +27,8 @@ without() {
 	as_nobody '' >"$tmp/out"
 	[ $? -eq 1 ] && grep -q '^works  single-stepping' "$tmp/out" && grep -q '^works  translation' "$tmp/out" && grep -q '^fails  trigger .*CAP_BPF and CAP_PERFMON, and both are missing' "$tmp/out" &&
 		grep -q '^works  samples .*CAP_BPF and CAP_PERFMON .*would add' "$tmp/out" && says "$tmp/out" 'without a trigger, trailcam run -- PROGRAM does' &&
-		grep -q ' CAP_BPF .*not held' "$tmp/out" && says "$tmp/out" '-> sudo setcap cap_bpf,cap_perfmon+ep' && says "$tmp/out" 'does not work here'
+		grep -q ' CAP_BPF .*not held' "$tmp/out" && says "$tmp/out" '-> sudo setcap cap_bpf,cap_perfmon+ep' &&
+		says "$tmp/out" '-> sudo setcap cap_bpf,cap_perfmon,cap_sys_ptrace+ep' && says "$tmp/out" 'does not work here'
 }
 check 'without capabilities: what is missing, and the command' without
 
@@ -70,6 +71,13 @@ works() {
 		! grep -q trailcam /proc/mounts && [ -z "$(pgrep -P $$ -f 'trailcam doctor')" ]
 }
 check 'what works here' works
+
+no_btf() {
+	mkdir -p "$tmp/nothing"
+	unshare --mount sh -c 'mount --bind "$1" /sys/kernel/btf && "$2" doctor' - "$tmp/nothing" "$trailcam" >"$tmp/out"
+	grep -q '^works  samples .* BTF .*would add' "$tmp/out" && grep -q ' kernel BTF .*not there: samples show' "$tmp/out"
+}
+check 'without BTF: what samples do not show' no_btf
 
 enough() {
 	as_nobody ',+bpf,+perfmon' >"$tmp/out" && grep -q '^works  trigger ' "$tmp/out" && grep -q '^fails  perf uprobe .*CAP_SYS_ADMIN' "$tmp/out"

@@ -46,7 +46,8 @@ static void check_perfmon(struct finding *finding)
 
 static void check_ptrace(struct finding *finding)
 {
-	judge(finding, CAP_SYS_PTRACE, "cap_sys_ptrace",
+	/* With the others, which setcap(8) would take away. */
+	judge(finding, CAP_SYS_PTRACE, "cap_bpf,cap_perfmon,cap_sys_ptrace",
 	      "attaching where kernel.yama.ptrace_scope is above 0, and as root to other users' processes");
 }
 

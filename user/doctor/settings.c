@@ -146,7 +146,9 @@ static void check_path(struct finding *finding, const char *path, int mode, cons
 
 static void check_btf(struct finding *finding)
 {
-	check_path(finding, "/sys/kernel/btf/vmlinux", R_OK, "there (not needed)", "not there (not needed)");
+	check_path(finding, "/sys/kernel/btf/vmlinux", R_OK,
+		   "there: for what samples show of waits and of the kernel",
+		   "not there: samples show code of the program only, and not why threads wait");
 }
 
 static void check_fzf(struct finding *finding)

@@ -244,6 +244,7 @@ static void sample_child(pid_t pid, struct finding *finding)
 	const struct samples_config config = {.ring_bytes = SAMPLES_RING};
 	CLEANUP(samples_freep) struct samples *samples = NULL;
 	CLEANUP(snapshot_freep) struct snapshot *snapshot = NULL;
+	const char *lacks = samples_lack();
 	int err = snapshot_new(&snapshot);
 
 	if (!err)
@@ -260,12 +261,11 @@ static void sample_child(pid_t pid, struct finding *finding)
 	else
 		set(finding, FINDING_WORKS,
 		    "the stack of a child was sampled by %s: --source samples, which attach takes where "
-		    "there is no Intel PT%s",
-		    samples_event(samples),
-		    samples_have_bpf()
-			    ? ""
-			    : "; CAP_BPF and CAP_PERFMON would add code of the kernel, why threads "
-			      "wait and for what, who wakes them, page faults, interrupts and system calls");
+		    "there is no Intel PT%s%s%s",
+		    samples_event(samples), lacks ? "; " : "", lacks ? lacks : "",
+		    lacks ? " would add code of the kernel, why threads wait and for what, who wakes them, "
+			    "page faults, interrupts and system calls"
+			  : "");
 }
 
 static void try_samples(struct finding *finding)

@@ -33,11 +33,6 @@ static bool has_capability(cap_value_t which)
 	return value == CAP_SET || admin == CAP_SET;
 }
 
-bool privilege_has_bpf(void)
-{
-	return has_capability(CAP_BPF) && has_capability(CAP_PERFMON);
-}
-
 /* The initial namespace maps every id to itself. */
 static bool in_user_namespace(void)
 {
@@ -47,6 +42,13 @@ static bool in_user_namespace(void)
 	if (!file)
 		return false;
 	return fscanf(file, "%lu %lu %lu", &inside, &outside, &cnt) != 3 || outside || cnt != UINT32_MAX;
+}
+
+const char *privilege_bpf_lacks(void)
+{
+	if (in_user_namespace())
+		return "CAP_BPF and CAP_PERFMON in the initial user namespace";
+	return has_capability(CAP_BPF) && has_capability(CAP_PERFMON) ? NULL : "CAP_BPF and CAP_PERFMON";
 }
 
 static bool has_seccomp_filter(void)

@@ -8,8 +8,11 @@
 /* For EPERM of bpf(2). Returns -EPERM with the sentence. */
 int privilege_fail_bpf(void);
 
-/* Whether this process may load programs that look at others: CAP_BPF and CAP_PERFMON. */
-bool privilege_has_bpf(void);
+/*
+ * What this process lacks to load programs that look at others, as text: CAP_BPF and CAP_PERFMON, or those of
+ * the initial user namespace; NULL: nothing.
+ */
+const char *privilege_bpf_lacks(void);
 
 /* Whether `err` means that no file descriptors are left, in any of its forms. */
 bool privilege_is_descriptors(int err);

@@ -326,9 +326,13 @@ static void fill_in(struct samples_config *config)
 	config->stack_bytes = (config->stack_bytes + SAMPLES_CHUNK - 1) & ~(SAMPLES_CHUNK - 1ull);
 }
 
-bool samples_have_bpf(void)
+const char *samples_lack(void)
 {
-	return privilege_has_bpf() && !access("/sys/kernel/btf/vmlinux", R_OK);
+	const char *lacks = privilege_bpf_lacks();
+
+	if (lacks || !access("/sys/kernel/btf/vmlinux", R_OK))
+		return lacks;
+	return "the kernel's BTF (/sys/kernel/btf/vmlinux)";
 }
 
 static int open_bpf(struct samples *samples)
@@ -363,7 +367,7 @@ int samples_new(struct samples **ret_samples, const struct samples_config *confi
 		return fail_errno(-errno, "the kernel gives no random numbers");
 	err = make_readers(samples);
 	if (!err)
-		err = samples_have_bpf() ? open_bpf(samples) : open_without_bpf(samples);
+		err = samples_lack() ? open_without_bpf(samples) : open_bpf(samples);
 	if (!err)
 		*ret_samples = TAKE_PTR(samples);
 	return err;

@@ -44,8 +44,11 @@ struct samples_config {
 
 struct samples;
 
-/* Whether BPF programs can be had here, which see all; else there is what perf_samples.h says. */
-bool samples_have_bpf(void);
+/*
+ * What BPF programs, which see all, need and do not have here; NULL: nothing. Without it there is what
+ * perf_samples.h says.
+ */
+const char *samples_lack(void);
 
 /*
  * Loads the programs and opens the events; nothing is recorded yet. -EPERM with a sentence that names what is

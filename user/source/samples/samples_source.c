@@ -31,7 +31,7 @@ struct sampled {
 /* perf's events can be had where nobody may use BPF. */
 static bool is_here(void)
 {
-	return samples_have_bpf() || !perf_samples_try();
+	return !samples_lack() || !perf_samples_try();
 }
 
 static size_t ring_bytes(const struct source_options *options)
@@ -44,12 +44,15 @@ static size_t ring_bytes(const struct source_options *options)
 /* What goes without BPF is done, and it is said what is not. */
 static int check_rights(const struct source_options *options)
 {
-	if (samples_have_bpf())
+	const char *lacks = samples_lack();
+
+	if (!lacks)
 		return 0;
 	if (options->syscalls || options->interrupts)
-		return fail(-EPERM, "--syscalls and --interrupts need CAP_BPF and CAP_PERFMON");
+		return fail(-EPERM, "--syscalls and --interrupts need %s", lacks);
 	log_say("samples without BPF: code of the kernel, why threads wait (but for those that do at the "
-		"end) and who wakes them are not seen; that needs CAP_BPF and CAP_PERFMON");
+		"end) and who wakes them are not seen; that needs %s",
+		lacks);
 	return 0;
 }
 
