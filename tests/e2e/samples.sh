@@ -132,17 +132,20 @@ lock_named() {
 		#include <mutex>
 		#include <thread>
 		namespace cache { std::mutex lock; }
+		extern "C" __attribute__((noinline)) void has_lock() { asm volatile(""); }
 		int main()
 		{
 			cache::lock.lock();
-			std::thread other([] { cache::lock.lock(); cache::lock.unlock(); });
+			std::thread other([] { cache::lock.lock(); has_lock(); cache::lock.unlock(); });
 			std::this_thread::sleep_for(std::chrono::milliseconds(50));
 			cache::lock.unlock();
 			other.join();
 		}
 	EOF
-	g++ -O1 -pthread -o "$tmp/named" "$tmp/named.cc" && "$trailcam" run --source samples -o "$tmp/named.fxt" -- "$tmp/named" 2>"$tmp/err" &&
-		"$trailcam" report --wide "$tmp/named.fxt" >"$tmp/report" && grep -q 'futex_wait of cache::lock in ' "$tmp/report"
+	g++ -O1 -pthread -o "$tmp/named" "$tmp/named.cc" && "$trailcam" run --source samples -t has_lock -o "$tmp/named.fxt" -- "$tmp/named" 2>"$tmp/err" &&
+		"$trailcam" report --wide "$tmp/named.fxt" >"$tmp/report" && grep -q 'futex_wait of cache::lock in ' "$tmp/report" &&
+		grep -q '^ .* \[off-cpu\] futex_wait, cache::lock, woken by named after' "$tmp/report" &&
+		"$trailcam" report "$tmp/named.fxt" >"$tmp/report" && grep -q 'cache::lock, woken by named after' "$tmp/report"
 }
 # Each page is touched in one place, whatever call is open at that time as far as ticks show.
 faults_of() {

@@ -136,6 +136,24 @@ static uint32_t least_depth(const struct lead_up *lead_up, size_t from)
 	return least;
 }
 
+/* What a pause waited for, and who ended it, stands on a line of its own if there is no room. */
+static void pause_words(const struct report_text *text, int used, const struct slice *slice)
+{
+	const char *name = slice_name(slice), *title = slice_title(slice), *more = title + strlen(name);
+	size_t columns = text->terminal.columns, room;
+
+	if (!columns || strncmp(title, name, strlen(name)) || !*more ||
+	    (size_t)used + strlen(title) <= columns) {
+		report_text_line(text, COLOUR_CYAN, used, title);
+		return;
+	}
+	report_name_line(text, COLOUR_CYAN, used, name);
+	more += strspn(more, ", ");
+	room = columns > strlen(more) ? columns - strlen(more) : 0;
+	report_text_line(text, COLOUR_CYAN,
+			 printf("%*s", (int)(room < (size_t)used ? room : (size_t)used), ""), more);
+}
+
 static void lead_up_line(const struct report_text *text, const struct lead_up_call *call, uint64_t time_ns,
 			 uint32_t depth)
 {
@@ -146,8 +164,10 @@ static void lead_up_line(const struct report_text *text, const struct lead_up_ca
 			  slice->flags & SLICE_INFERRED_START ? '~' : ' ',
 			  report_indent(slice->depth - depth, INDENT_MAX), "");
 
-	report_name_line(text, call->is_open ? COLOUR_BOLD : report_colour(slice->kind), used,
-			 slice_name(slice));
+	if (slice->kind == SLICE_CALL)
+		report_name_line(text, call->is_open ? COLOUR_BOLD : COLOUR_NONE, used, slice_name(slice));
+	else
+		pause_words(text, used, slice);
 }
 
 static int hit_calls(const struct report_text *text, const struct timeline_hit *placed)
