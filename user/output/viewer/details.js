@@ -62,6 +62,7 @@ class Details {
 	showHit(hit) {
 		const hex = value => `0x${value}`, seconds = (hit.time - (hit.shift ?? 0)) / 1e9;
 		const decimal = value => BigInt.asIntN(64, BigInt(hex(value)));
+		const args = hit.args.map((value, i) => value && [`arg${i}`, `${hex(value)}${value.length > 1 ? ` = ${decimal(value)}` : ''}`]).filter(Boolean);
 
 		this.panel(this.title(hit.symbol === null ? hit.trigger : this.trace.symbols[hit.symbol][0], 'hit'),
 			hit.symbol === null ? null : el('p', {}, this.source(hit.symbol)),
@@ -70,8 +71,7 @@ class Details {
 				['thread', `${hit.comm}, pid ${hit.pid}, tid ${hit.tid}`], ['processor', hit.cpu],
 				['goroutine', hit.goroutine === '0' ? '' : hit.goroutine],
 				['trace stopped', hit.stopped_after ? `${exactText(hit.stopped_after)} after it` : '']]),
-			el('h3', {}, 'Arguments'),
-			this.list(hit.args.map((value, i) => value && [`arg${i}`, `${hex(value)}${value.length > 1 ? ` = ${decimal(value)}` : ''}`]).filter(Boolean)),
+			...(args.length ? [el('h3', {}, 'Arguments'), this.list(args)] : []),
 			...(hit.values.length ? [el('h3', {}, 'Values'), this.list(hit.values.map(value => [value.name, value.text]))] : []),
 			el('h3', {}, 'Call stack'), this.hitStack(hit), ...hit.symbol === null ? [] : this.lines(hit.symbol),
 			el('h3', {}, 'Registers'),
