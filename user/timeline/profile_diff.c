@@ -47,13 +47,12 @@ static struct ranked *rank(const struct profile *profile)
 }
 
 /* How many paths are shown, callers included. */
-static size_t mark(const struct profile *profile, const struct ranked *ranked, size_t top, uint64_t least_ns,
+static size_t mark(const struct profile *profile, const struct ranked *ranked, size_t top,
 		   struct shown_path *nodes)
 {
 	size_t cnt = 0;
 
-	least_ns += !least_ns;
-	for (size_t i = 0; i < top && i + 1 < profile->path_cnt && ranked[i].difference >= least_ns; i++)
+	for (size_t i = 0; i < top && i + 1 < profile->path_cnt && ranked[i].difference; i++)
 		for (size_t path = ranked[i].path; path != PROFILE_ROOT && !nodes[path].is_shown;
 		     path = profile->paths[path].parent) {
 			nodes[path].is_shown = true;
@@ -94,15 +93,15 @@ static size_t count_different(const struct profile *profile, const struct shown_
 	return cnt;
 }
 
-int profile_diff(const struct profile *profile, size_t top, uint64_t least_ns, size_t **ret_paths,
-		 size_t *ret_cnt, size_t *ret_left_out)
+int profile_diff(const struct profile *profile, size_t top, size_t **ret_paths, size_t *ret_cnt,
+		 size_t *ret_left_out)
 {
 	struct shown_path *nodes = calloc(profile->path_cnt, sizeof(*nodes));
 	struct ranked *ranked = rank(profile);
 	size_t *paths = NULL, cnt = 0;
 
 	if (nodes && ranked) {
-		cnt = mark(profile, ranked, top, least_ns, nodes);
+		cnt = mark(profile, ranked, top, nodes);
 		paths = calloc(cnt + 1, sizeof(*paths));
 	}
 	if (paths) {

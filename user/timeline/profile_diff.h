@@ -7,10 +7,10 @@
 int64_t profile_difference(const struct profile_path *path);
 
 /*
- * The paths in which the sides of a profile differ most, `top` of them at most, none by less than least_ns,
- * with the paths that lead to them: as a tree, callers before what they call, and of what one calls the
- * greatest difference first. Without PROFILE_ROOT. *ret_left_out is how many others differ at all. 0 or
- * -ENOMEM. *ret_paths, indices of paths, is the caller's.
+ * The paths in which the sides of a profile differ most, `top` of them at most, with the paths that lead to
+ * them: as a tree, callers before what they call, and of what one calls the greatest difference first.
+ * Without PROFILE_ROOT. *ret_left_out is how many others differ. 0 or -ENOMEM. *ret_paths, indices of paths,
+ * is the caller's.
  */
-int profile_diff(const struct profile *profile, size_t top, uint64_t least_ns, size_t **ret_paths,
-		 size_t *ret_cnt, size_t *ret_left_out);
+int profile_diff(const struct profile *profile, size_t top, size_t **ret_paths, size_t *ret_cnt,
+		 size_t *ret_left_out);

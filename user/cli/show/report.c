@@ -11,8 +11,6 @@
 #include "base/spill.h"
 #include "timeline/profile_diff.h"
 
-enum { LEAST_SHARE = 1000 }; /* differences of less than this part of the whole are not shown */
-
 bool report_has_thread(const struct report *report, int32_t tid)
 {
 	return !report->options->thread || report->options->thread == tid;
@@ -309,11 +307,8 @@ static int describe_one(struct report *report)
 
 static int compare_two(struct report *report)
 {
-	const struct profile_sum *sides = report->profile->paths[PROFILE_ROOT].sides;
-	uint64_t whole = sides[0].total_ns > sides[1].total_ns ? sides[0].total_ns : sides[1].total_ns;
-
-	return profile_diff(report->profile, report->options->top, whole / LEAST_SHARE, &report->diff,
-			    &report->diff_cnt, &report->diff_left_out);
+	return profile_diff(report->profile, report->options->top, &report->diff, &report->diff_cnt,
+			    &report->diff_left_out);
 }
 
 int report_make(struct report *report, const struct report_options *options)
