@@ -18,9 +18,9 @@ target=$!
 exec 3>"$tmp/to"
 wait_until_runs $target server
 
-# With a process in place of 4711.
+# With a process in place of 4711, whose calls are short.
 attach_to() {
-	sed "s/4711/$target/; s/handle_request/handle/"
+	sed "s/4711/$target/; s/handle_request/handle/; s/slower-than 5ms/slower-than 1ns/"
 }
 
 # An attached target has to do something: its handle() is called while the example waits.
@@ -49,6 +49,7 @@ export BROWSER=true TMPDIR=$tmp
 } | awk '!seen[$0]++' | attach_to >"$tmp/examples"
 check 'there are examples' [ "$(wc -l <"$tmp/examples")" -gt 12 ]
 mkdir "$tmp/scratch" && cp "$programs/wordcount" "$tmp/scratch" && cd "$tmp/scratch" || exit 1
+printf '#!/bin/sh\ntrap : SEGV\nkill -SEGV $$\n' >server && chmod +x server
 while read -r line <&4; do check "$line" run_example "$line"; done 4<"$tmp/examples"
 
 # --- a script is run by its interpreter, which has the symbols
@@ -79,6 +80,14 @@ if [ -s /var/lib/dpkg/info/coreutils.list ]; then
 		coreutils-dbgsym 'debuginfod-find debuginfo /usr/bin/ls'
 fi
 check 'of one that no package has' says_so 125 no_such_function ./stripped 'stripped: only' 'debuginfod-find debuginfo ./stripped'
+
+# --- scripts
+printf 'import os\ndef slow():\n\tos.getppid()\nslow()\n' >moment.py
+check 'a function of a script: what to do' says_so 125 slow /usr/bin/python3 'A function of a script cannot be a trigger' SCRIPTS
+marks_a_moment() {
+	trailcam run --source none -t libc.so.6:getppid -o t.tsv -- /usr/bin/python3 moment.py 2>err && says err 'hit libc.so.6:getppid'
+}
+check 'a moment in a script' marks_a_moment
 cd "$root" || exit 1
 exec 3>&-
 wait "$target"

@@ -25,7 +25,8 @@ void commands_print(const struct commands *commands, FILE *file)
 			width = strlen(commands->items[i].name);
 	fprintf(file, "Commands (%s COMMAND --help says more):\n", commands->of);
 	for (size_t i = 0; i < commands->cnt; i++)
-		fprintf(file, "  %-*s %s\n", (int)width, commands->items[i].name, commands->items[i].summary);
+		fprintf(file, "  %-*s  %s\n", (int)width, commands->items[i].name,
+			commands->items[i].summary);
 }
 
 static const char *similar_command(const struct commands *commands, const char *name)

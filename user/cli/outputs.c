@@ -27,7 +27,7 @@ static const struct argp_option table[] = {
 	{"format", OPT_FORMAT, "FORMAT", 0, NULL, 21},
 	{"split", OPT_SPLIT, NULL, 0,
 	 "Write each snapshot (--multi-snapshot) to a file of its own, with its number before FILE's suffix: "
-	 "trace-1.fxt.gz",
+	 "trace-001.fxt.gz",
 	 21},
 	{0},
 };

@@ -12,7 +12,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/error.h"
+#include "base/file/path.h"
 #include "elf/elf_file.h"
 #include "probe/debug_package.h"
 
@@ -98,6 +100,17 @@ static void describe_remedy(struct elf_file *file, char *text, size_t size)
 		append(text, size, "The missing symbols are in the file it was stripped from", "");
 }
 
+/* Programs that run scripts have none of their functions. */
+static bool runs_scripts(const char *path)
+{
+	static const char *const names[] = {"python", "node", "ruby", "perl", "php", "lua", "java"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (!strncmp(path_name(path), names[i], strlen(names[i])))
+			return true;
+	return false;
+}
+
 int not_found_fail(const char *symbol, const char *path, bool libraries)
 {
 	CLEANUP(offer_release) struct offer offer = {.symbol = symbol};
@@ -117,6 +130,10 @@ int not_found_fail(const char *symbol, const char *path, bool libraries)
 		append(more, sizeof(more), offer.cnt ? "? " : ". ", remedy);
 	else if (offer.cnt)
 		append(more, sizeof(more), "?", "");
+	if (runs_scripts(path))
+		append(more, sizeof(more), offer.cnt && !*remedy ? " " : ". ",
+		       "A function of a script cannot be a trigger, but a moment in it can: see SCRIPTS in "
+		       "trailcam(1)");
 	return fail(-ENOENT, "no function '%s' in %s%s%s%s", symbol, path,
 		    *remedy ? " (stripped: only exported functions and main have names)" : "",
 		    libraries ? " or the libraries it needs" : "", more);

@@ -105,9 +105,10 @@ static const struct argp argp = {
 	.doc = "  trailcam attach -p 4711 -t handle_request\n"
 	       "  trailcam attach --comm nginx --follow-forks -t ngx_http_process_request\n"
 	       "  trailcam attach ?\n\n"
-	       "Trace running processes, wait for the first call of the trigger's function, and write every "
-	       "function call that led up to it. Ctrl-C ends the recording where it is. The processes run on "
-	       "afterwards.\v"
+	       "Trace running processes, wait for the first call of the trigger's function, and write what "
+	       "led up to it: every function call, by Intel PT where there is one, else call stacks, a "
+	       "thousand a second, and what threads wait for (--source). Ctrl-C ends the recording where it "
+	       "is. The processes run on afterwards.\v"
 	       "Exit status: 0: a trace was written; 1: none was: a failure, or the crash that was waited "
 	       "for did not come; 2: wrong usage.",
 };

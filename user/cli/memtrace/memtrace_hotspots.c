@@ -292,8 +292,8 @@ static const struct argp argp = {
 	       "Say which functions, lines or call paths allocate the most: by themselves (self) and with "
 	       "what they call (total, in which a call within a call of the same function counts once), what "
 	       "of it is never collected, and what is alive when the most is. Bytes are estimates.\v"
-	       "Exit status: 0: said; 1: not a trace, or damaged (what is said is of the part before); 2: "
-	       "wrong usage.",
+	       "Exit status: 0: shown; 1: not a trace, or damaged (what comes before is shown); 2: wrong "
+	       "usage.",
 };
 
 static int find_hotspots(struct hotspots *hotspots)

@@ -311,8 +311,8 @@ static const struct argp argp = {
 	       "  trailcam memtrace stats --live app.ctf\n\n"
 	       "Say what is in an allocation trace: the program, how much it allocated and how much of that "
 	       "was alive, sizes and lifetimes. Bytes are estimates: what the samples stand for.\v"
-	       "Exit status: 0: said; 1: not a trace, or damaged (what is said is of the part before); 2: "
-	       "wrong usage.",
+	       "Exit status: 0: shown; 1: not a trace, or damaged (what comes before is shown); 2: wrong "
+	       "usage.",
 };
 
 int memtrace_stats(int argc, char **argv)

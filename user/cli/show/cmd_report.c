@@ -35,8 +35,9 @@ static const struct argp_option options[] = {
 	 1},
 	{"thread", OPT_THREAD, "TID", 0, "Show this thread only", 1},
 	{"function", OPT_FUNCTION, "FUNCTION", 0, "Show who called FUNCTION and what it called, instead", 1},
-	{"from", OPT_FROM, "FUNCTION", 0, "Only the time from calls of FUNCTION ...", 1},
-	{"to", OPT_TO, "FUNCTION", 0, "... to the next call of this FUNCTION on the same thread", 1},
+	{"from", OPT_FROM, "FUNCTION", 0, "With --to: only the time from calls of FUNCTION ...", 1},
+	{"to", OPT_TO, "FUNCTION", 0, "... to the next call of this FUNCTION on the same thread (see --from)",
+	 1},
 	{"diff", OPT_DIFF, "OTHER", 0, "Compare with another trace or recording, call path by call path", 1},
 	{"wide", OPT_WIDE, NULL, 0, "Whole names and values, in lines that are as long as these are", 1},
 	{"json", OPT_JSON, NULL, 0, "JSON, for scripts: trailcam(1) lists its keys", 1},
@@ -132,7 +133,8 @@ static const struct argp argp = {
 	       "  trailcam report --diff fast.fxt.gz slow.fxt.gz\n\n"
 	       "Say in the terminal what is in a trace (.fxt, .fxt.gz) or a recording: what was traced, the "
 	       "hits and the calls before them, where the time went.\v"
-	       "Exit status: 0: said; 1: neither a trace nor a recording, damaged, or the report cannot be "
+	       "Exit status: 0: the report is written; 1: neither a trace nor a recording, damaged, or the "
+	       "report cannot be "
 	       "written; 2: wrong usage.",
 };
 

@@ -50,10 +50,11 @@ int pt_caps_read(struct pt_caps *ret_caps, const char *dir)
 	char text[32];
 
 	if (!pt_is_here(dir))
-		return fail(-ENOTSUP,
-			    "this machine has no Intel PT (%s is missing: another processor, a virtual "
-			    "machine, or the kernel lacks the driver); use --source step",
-			    dir);
+		return fail(
+			-ENOTSUP,
+			"this machine has no Intel PT (%s is missing: another processor, a virtual "
+			"machine, or the kernel lacks the driver); use --source translate, samples or none",
+			dir);
 	*ret_caps = (struct pt_caps){
 		.type = read_number(dir, "type", 10),
 		.psb_cyc = read_number(dir, "caps/psb_cyc", 16),
