@@ -33,6 +33,7 @@ check 'functions of a library' offers 6 'libc.so.6:calloc' run -v -t libc.so.6 :
 check 'functions in C++' offers 3 'shop::total' run --step-from shop::t "$programs/throws"
 check 'functions of a file' offers 3 'table_grow' probes "$wordcount" table_g
 check 'signals, the last of several' offers 3 'SIGSEGV,SIGABRT SIGSEGV,SIGALRM' run --on-signal SIGSEGV,SIGA
+check 'events, the last of several' offers 3 'page-faults,branch-misses page-faults,branches' run --events page-faults,br
 check 'programs' offers 4 ':program' run -v -- ''
 check "the program's own words are file names" offers 4 '' run -- ls --
 check 'file names' offers 2 '' decode ''

@@ -21,6 +21,7 @@
 #include "output/sink.h"
 #include "probe/list.h"
 #include "process/program.h"
+#include "source/samples/events.h"
 #include "trigger/trigger.h"
 
 struct completion {
@@ -151,6 +152,15 @@ static void offer_signals(struct completion *c)
 	}
 }
 
+static void offer_events(struct completion *c)
+{
+	const char *name;
+
+	go_to_last(c);
+	for (size_t i = 0; (name = samples_events_known(i)); i++)
+		offer(c, name, strlen(name), "");
+}
+
 /* "fxt, json or slices" */
 static void offer_formats(struct completion *c)
 {
@@ -177,7 +187,7 @@ static void offer_values(struct completion *c, const char *arg)
 	} kinds[] = {
 		{"PLACE", offer_symbols},    {"SYMBOL", offer_symbols}, {"FUNCTION", offer_symbols},
 		{"PATTERN", offer_symbols},  {"PID", offer_processes},	{"SIGNAL", offer_signals},
-		{"PROGRAM", offer_programs}, {"FORMAT", offer_formats},
+		{"PROGRAM", offer_programs}, {"FORMAT", offer_formats}, {"EVENT", offer_events},
 	};
 	size_t len;
 

@@ -97,6 +97,11 @@ int samples_events_parse(const char *list, struct samples_events *ret_events)
 	return err;
 }
 
+const char *samples_events_known(size_t number)
+{
+	return number < ARRAY_SIZE(known) ? known[number].name : NULL;
+}
+
 const char *samples_events_name(const struct samples_events *events, size_t nth)
 {
 	return known[events->items[nth]].name;

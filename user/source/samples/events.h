@@ -20,6 +20,9 @@ struct samples_events {
 /* -EINVAL with a sentence: no such event, one twice, or more than SAMPLES_EVENTS_MAX; -ENOMEM. */
 int samples_events_parse(const char *list, struct samples_events *ret_events);
 
+/* The name of each that there is, by numbers from 0 on; NULL: there are no more. */
+const char *samples_events_known(size_t number);
+
 /* As perf calls it. */
 const char *samples_events_name(const struct samples_events *events, size_t nth);
 
