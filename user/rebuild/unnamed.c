@@ -17,8 +17,12 @@
 static const struct jit {
 	const char *file, *name, *remedy;
 } jits[] = {
-	{"node", "node", "start it with --perf-basic-prof"},
-	{"libnode.so", "node", "start it with --perf-basic-prof"},
+	{"node", "node",
+	 "start it with --perf-basic-prof, and for those that are interpreted with "
+	 "--interpreted-frames-native-stack"},
+	{"libnode.so", "node",
+	 "start it with --perf-basic-prof, and for those that are interpreted with "
+	 "--interpreted-frames-native-stack"},
 	{"libjvm.so", "java",
 	 "start it with -XX:+PreserveFramePointer, and run \"jcmd PID Compiler.perfmap\" before the hit"},
 };
