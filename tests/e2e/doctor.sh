@@ -79,6 +79,15 @@ no_btf() {
 }
 check 'without BTF: what samples do not show' no_btf
 
+fzf_by_path() {
+	mkdir -p "$tmp/bin" && printf '#!/bin/sh\n' >"$tmp/bin/fzf" && chmod +x "$tmp/bin/fzf" || return 1
+	PATH=$tmp/bin "$trailcam" doctor >"$tmp/out"
+	grep -q '^works  fzf ' "$tmp/out" || return 1
+	PATH=$tmp/nothing "$trailcam" doctor >"$tmp/out"
+	grep -q '^       fzf .*not there' "$tmp/out"
+}
+check 'fzf, as $PATH has it' fzf_by_path
+
 enough() {
 	as_nobody ',+bpf,+perfmon' >"$tmp/out" && grep -q '^works  trigger ' "$tmp/out" && grep -q '^fails  perf uprobe .*CAP_SYS_ADMIN' "$tmp/out"
 }

@@ -14,6 +14,7 @@
 #include "base/file/reading.h"
 #include "doctor/doctor.h"
 #include "process/proc_status.h"
+#include "process/program.h"
 
 static void say(struct finding *finding, enum finding_state state, const char *detail)
 {
@@ -136,27 +137,25 @@ static void check_memlock(struct finding *finding)
 			 (unsigned long long)limit.rlim_cur / 1024);
 }
 
-static void check_path(struct finding *finding, const char *path, int mode, const char *good, const char *bad)
-{
-	if (access(path, mode))
-		say(finding, FINDING_NOTE, bad);
-	else
-		say(finding, FINDING_WORKS, good);
-}
-
 static void check_btf(struct finding *finding)
 {
-	check_path(finding, "/sys/kernel/btf/vmlinux", R_OK,
-		   "there: for what samples show of waits and of the kernel",
-		   "not there: samples show code of the program only, and not why threads wait");
+	if (access("/sys/kernel/btf/vmlinux", R_OK))
+		say(finding, FINDING_NOTE,
+		    "not there: samples show code of the program only, and not why threads wait");
+	else
+		say(finding, FINDING_WORKS, "there: for what samples show of waits and of the kernel");
 }
 
 static void check_fzf(struct finding *finding)
 {
-	check_path(finding, "/usr/bin/fzf", X_OK, "there: '?' picks with it",
-		   "not there: '?' picks with a plain filter");
-	if (finding->state == FINDING_NOTE)
-		remedy(finding, "sudo apt install fzf");
+	CLEANUP(freep) char *path = NULL;
+
+	if (!program_find("fzf", &path)) {
+		say(finding, FINDING_WORKS, "there: '?' picks with it");
+		return;
+	}
+	say(finding, FINDING_NOTE, "not there: '?' picks with a plain filter");
+	remedy(finding, "sudo apt install fzf");
 }
 
 const struct doctor_check doctor_settings[] = {
