@@ -19,7 +19,8 @@ refuses() {
 }
 check '--json of what is text only' refuses --packets
 no_room() {
-	status_is 1 "$trailcam" dump --slices --json "$tmp/rec" >/dev/full 2>"$tmp/err" && says "$tmp/err" 'cannot write to standard output'
+	status_is 1 "$trailcam" dump --slices "$tmp/rec" >/dev/full 2>"$tmp/err" && says "$tmp/err" 'cannot write to standard output' &&
+		status_is 1 "$trailcam" dump --slices --json "$tmp/rec" >/dev/full 2>"$tmp/err" && says "$tmp/err" 'cannot write to standard output'
 }
 check 'no room' no_room
 finish

@@ -304,7 +304,10 @@ int output_close(struct output *output)
 	err = output->err;
 	if (err) {
 		output_abort(output);
-		return fail_errno(err, "cannot write %s", path ? path : "the output");
+		return fail_errno(err, "cannot write %s",
+				  !path		       ? "the output"
+				  : !strcmp(path, "-") ? "to standard output"
+						       : path);
 	}
 	output_free(output);
 	return 0;
