@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "model/slice_cursor.h"
 #include "timeline/range.h"
 #include "unit/stacks/functions.h"
 
