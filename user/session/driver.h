@@ -28,8 +28,9 @@ struct session_process {
 struct session_thread {
 	struct session_process *process;
 	pid_t tid;
-	bool held;   /* in a ptrace stop */
-	bool driven; /* the driver resumed it, and may cause its next stop */
+	bool held;	 /* in a ptrace stop */
+	bool driven;	 /* the driver resumed it, and may cause its next stop */
+	bool is_stepped; /* ... by a step, of which the kernel has not taken back the trap flag */
 	bool dead;
 	bool let_go;	 /* detached from, or never traced */
 	bool group_stop; /* stopped by job control */

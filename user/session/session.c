@@ -51,6 +51,7 @@ static void resume(struct session *session, struct session_thread *thread)
 	/* Of a thread that runs freely again, what a step has left in the queue is still ours. */
 	thread->driven =
 		session->started || (thread->driven && session_own_signal_is_queued(session, thread));
+	thread->is_stepped = request == PTRACE_SINGLESTEP;
 	/* ESRCH: killed in the meantime; its exit will be reported. */
 	ptrace(request, thread->tid, NULL, (void *)(long)signal);
 }
