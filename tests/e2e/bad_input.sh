@@ -50,7 +50,7 @@ check 'the kernel cannot be stepped' one_line 125 '--kernel belongs to --source 
 check 'rings of threads are what stepping has' one_line 125 '--per-thread belongs to --source intel_pt' run --source step --per-thread -o "$o" -- true
 check 'only the kernel, or what' refused 125 "is not 'only'" run --kernel=none -- true
 if [ ! -e /sys/bus/event_source/devices/intel_pt ]; then
-	check 'no Intel PT here: what to use instead' one_line 125 '--source step' run --source intel_pt -o "$o" -- true
+	check 'no Intel PT here: what to use instead' one_line 125 'use --source translate, samples or none' run --source intel_pt -o "$o" -- true
 fi
 check 'nothing was written' test ! -e "$o"
 
