@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "base/spill.h"
 #include "model/sideband.h"
 #include "recording/recording.h"
 
@@ -19,7 +20,7 @@ static struct stack_sample *add(struct snapshot *snapshot, enum sample_kind kind
 					    .cpu = 1,
 					    .call.nr = SAMPLE_NO_SYSCALL};
 
-	assert_ok(ARRAY_PUSH(snapshot->samples, snapshot->sample_cnt, snapshot->sample_cap, sample));
+	assert_ok(SPILL_PUSH(snapshot->samples, snapshot->sample_cnt, snapshot->sample_cap, sample));
 	return &snapshot->samples[snapshot->sample_cnt - 1];
 }
 
