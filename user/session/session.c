@@ -156,9 +156,14 @@ void session_rest(struct session *session)
 	session->started = session->is_reached = false;
 	if (!session->config.driver->begin)
 		return;
-	for (size_t i = 0; i < session->thread_cnt; i++)
-		if (session->threads[i]->held && !session->threads[i]->dead)
-			session_bring_to_stop(session, session->threads[i]);
+	for (size_t i = 0; i < session->thread_cnt; i++) {
+		struct session_thread *thread = session->threads[i];
+
+		/* One that sleeps in the middle of a step has the trap flag. */
+		if (!thread->dead &&
+		    (thread->held || (thread->is_stepped && !proc_is_unstoppable(thread->tid))))
+			session_bring_to_stop(session, thread);
+	}
 	for (size_t i = 0; i < session->process_cnt; i++)
 		TELL_DRIVER(session, process_let_go, session->processes[i]);
 	for (size_t i = 0; i < session->thread_cnt; i++) {
