@@ -287,12 +287,18 @@ uint64_t session_stalled_ns(const struct session *session)
 	return session->stalled_ns;
 }
 
+void session_look_for_others(struct session *session, pid_t pid)
+{
+	if (!session->config.follow_forks && !session->has_others)
+		session->has_others = proc_has_children(pid);
+}
+
 bool session_has_others(struct session *session)
 {
-	for (size_t i = 0; i < session->process_cnt && !session->has_others; i++)
-		session->has_others =
-			!session->processes[i]->exited && proc_has_children(session->processes[i]->pid);
-	return session->has_others && !session->config.follow_forks;
+	for (size_t i = 0; i < session->process_cnt; i++)
+		if (!session->processes[i]->exited)
+			session_look_for_others(session, session->processes[i]->pid);
+	return session->has_others;
 }
 
 bool session_started(const struct session *session)

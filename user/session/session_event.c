@@ -321,7 +321,7 @@ static int look_a_last_time(struct session *session, struct session_thread *thre
 	if (leads || process->leader_left)
 		err = session_read_maps(session, process, thread->tid, false);
 	if (leads)
-		session->has_others |= proc_has_children(process->pid);
+		session_look_for_others(session, process->pid);
 	process->leader_left = process->leader_left || leads;
 	return err || !leads ? err : ASK_CAPTURE(session, leaving, thread->tid);
 }
@@ -427,7 +427,8 @@ static void look_for_ends(struct session *session)
 	while (!waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT | __WALL) && info.si_pid) {
 		struct session_process *process = session_find_process(session, info.si_pid);
 
-		session->has_others |= process && proc_has_children(info.si_pid);
+		if (process)
+			session_look_for_others(session, info.si_pid);
 		if (waitpid(info.si_pid, &status, __WALL) > 0 && process)
 			session_end_process(session, process, status);
 		info.si_pid = 0;

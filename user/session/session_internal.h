@@ -99,6 +99,9 @@ int session_seize_threads(struct session *session, struct session_process *proce
 /* The process has ended with this wait status. */
 void session_end_process(struct session *session, struct session_process *process, int wait_status);
 
+/* Notes whether the process has started others (session_has_others()). */
+void session_look_for_others(struct session *session, pid_t pid);
+
 /* Whether this process traces it; a thread that we have seized may have created it. */
 bool session_is_ours(pid_t tid);
 
