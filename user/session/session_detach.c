@@ -100,16 +100,16 @@ static void run_on(const struct session *session, struct session_thread *thread)
 	thread->held = ptrace(PTRACE_CONT, thread->tid, NULL, (void *)(long)signal);
 }
 
-/*
- * If we were killed now, the thread would continue with that SIGTRAP; or with the trap flag, which the kernel
- * takes back only where a thread goes on without a step, or is detached from.
- */
-static bool would_trap(const struct session *session, const struct session_thread *thread)
+/* The kernel takes it back only where a thread goes on without a step, or is detached from. */
+static bool has_trap_flag(const struct session_thread *thread)
 {
-	return session_is_own_signal(session, thread, SIGTRAP) || (thread->is_stepped && !thread->group_stop);
+	return thread->is_stepped && !thread->group_stop;
 }
 
-/* It stops again, before its next instruction. */
+/*
+ * If we were killed now, the thread would continue with that SIGTRAP, or with the trap flag. It stops again,
+ * before its next instruction.
+ */
 static void leave_trap_stop(const struct session *session, struct session_thread *thread)
 {
 	ptrace(PTRACE_INTERRUPT, thread->tid, NULL, NULL);
@@ -118,14 +118,14 @@ static void leave_trap_stop(const struct session *session, struct session_thread
 
 void session_bring_to_stop(struct session *session, struct session_thread *thread)
 {
-	if (thread->held && would_trap(session, thread))
+	if (thread->held && (session_is_own_signal(session, thread, SIGTRAP) || has_trap_flag(thread)))
 		leave_trap_stop(session, thread);
 	/* An interrupt would stop it once more, as soon as it goes on. */
 	else if (!thread->held && !session_has_stopped(thread->tid) &&
 		 ptrace(PTRACE_INTERRUPT, thread->tid, NULL, NULL))
 		return;
-	while (!thread->dead && (!thread->held || session_own_signal_is_queued(session, thread) ||
-				 (thread->is_stepped && !thread->group_stop))) {
+	while (!thread->dead &&
+	       (!thread->held || session_own_signal_is_queued(session, thread) || has_trap_flag(thread))) {
 		int status;
 
 		if (thread->held && session_own_signal_is_queued(session, thread))
