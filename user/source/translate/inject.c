@@ -64,9 +64,6 @@ static int check_padding(pid_t pid, uint64_t at)
 	return errno ? fail_errno(-errno, "there is no room behind its vDSO") : 0;
 }
 
-/*
- * The file is made as large as it has to be from here: a limit of the program's own would kill it for that.
- */
 /* Writes a name to where the program is to read it. */
 static int write_name(const struct injection *injection, uint64_t at, const char *name)
 {
@@ -134,6 +131,7 @@ static int make_arena(struct injection *injection, uint64_t name, const struct r
 		fd = open_memfd(injection, name, &ours);
 	if (fd < 0)
 		return (int)fd;
+	/* It is made as large as it has to be from here: a limit of the program's own would kill for that. */
 	err = arena_new(&arena, ours, room->slot_cnt, room->ring_size);
 	if (!err)
 		arena_raise_limits(arena, injection->tid);

@@ -25,6 +25,12 @@ static uint64_t reserve_of(uint64_t limit)
 	return share < least ? least : share > most ? most : share;
 }
 
+/* Whether a limit leaves less than what is ours needs. */
+static bool is_too_little(const struct memory_left *left)
+{
+	return left->limit != UINT64_MAX && left->bytes < 2 * reserve_of(left->limit);
+}
+
 /* A quarter of the memory that it may still take, and of the addresses that it may have, can go to rings. */
 static uint64_t memory_for_rings(pid_t pid, const struct memory_left *left, bool is_limited)
 {
@@ -43,7 +49,7 @@ int room_find(pid_t pid, uint64_t wanted, struct room *ret_room)
 	uint64_t size = wanted < RING_SIZE_MIN ? RING_SIZE_MIN : wanted, memory, cnt;
 	uint32_t cnt_min;
 
-	if (is_limited && left.bytes < 2 * reserve_of(left.limit))
+	if (is_too_little(&left))
 		return fail(-ENOMEM,
 			    "its cgroup may have %" PRIu64 " MiB of memory, and %" PRIu64
 			    " of them are left: what is recorded has no room there",
@@ -71,7 +77,7 @@ bool room_is_there(pid_t pid)
 {
 	const struct memory_left left = cgroup_memory_left(pid);
 
-	return left.limit == UINT64_MAX || left.bytes >= 2 * reserve_of(left.limit);
+	return !is_too_little(&left);
 }
 
 /* ---- while it is recorded ---- */
