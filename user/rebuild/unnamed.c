@@ -13,16 +13,15 @@
 #include "base/file/path.h"
 #include "base/log.h"
 
+static const char node_remedy[] = "start it with --perf-basic-prof, and for those that are interpreted with "
+				  "--interpreted-frames-native-stack";
+
 /* The file that it is in, without its version; how it tells names. */
 static const struct jit {
 	const char *file, *name, *remedy;
 } jits[] = {
-	{"node", "node",
-	 "start it with --perf-basic-prof, and for those that are interpreted with "
-	 "--interpreted-frames-native-stack"},
-	{"libnode.so", "node",
-	 "start it with --perf-basic-prof, and for those that are interpreted with "
-	 "--interpreted-frames-native-stack"},
+	{"node", "node", node_remedy},
+	{"libnode.so", "node", node_remedy},
 	{"libjvm.so", "java",
 	 "start it with -XX:+PreserveFramePointer, and run \"jcmd PID Compiler.perfmap\" before the hit"},
 };

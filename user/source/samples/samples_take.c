@@ -113,13 +113,6 @@ static int take_waiting(struct samples *samples, struct snapshot *snapshot, size
 	return err;
 }
 
-static int by_time(const void *a, const void *b)
-{
-	const struct stack_sample *one = a, *other = b;
-
-	return one->time_ns < other->time_ns ? -1 : one->time_ns > other->time_ns;
-}
-
 static int add_name(struct snapshot *snapshot, const char *text)
 {
 	char *name = strdup(text);
@@ -169,6 +162,6 @@ int samples_take(struct samples *samples, struct snapshot *snapshot)
 		err = take_waiting(samples, snapshot, first);
 	if (snapshot->sample_cnt > first)
 		sort_array(snapshot->samples + first, snapshot->sample_cnt - first,
-			   sizeof(*snapshot->samples), by_time);
+			   sizeof(*snapshot->samples), sort_by_number); /* by their times */
 	return err;
 }
