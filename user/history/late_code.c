@@ -38,10 +38,20 @@ static struct late_jit *jit_of(struct late_code *late, int32_t pid)
 									   : &late->jits[late->jit_cnt - 1];
 }
 
+/*
+ * A translated program's code travels as it ran. Its compiler told what the code was before it was patched, as
+ * Erlang's does where a native function is loaded.
+ */
+static bool has_what_ran(const struct snapshot *snapshot)
+{
+	return snapshot->source && !strcmp(snapshot->source, "translate");
+}
+
 /* The functions from `first` on are those of the file `path`. */
-static int add_functions(struct late_code *late, const struct trace_clock *clock, struct late_jit *jit,
+static int add_functions(struct late_code *late, const struct snapshot *snapshot, struct late_jit *jit,
 			 size_t first, const char *path)
 {
+	bool names_only = has_what_ran(snapshot);
 	int err = 0;
 
 	for (size_t i = first; i < jit->symbols.cnt && !err; i++) {
@@ -52,8 +62,8 @@ static int add_functions(struct late_code *late, const struct trace_clock *clock
 						      .file_offset = function->code_offset};
 
 		if (function->since)
-			function->since = trace_clock_from_monotonic(clock, function->since);
-		if (function->code_offset)
+			function->since = trace_clock_from_monotonic(&snapshot->clock, function->since);
+		if (function->code_offset && !names_only)
 			err = add(late, function->since, jit->pid, section);
 	}
 	return err;
@@ -91,7 +101,7 @@ static int add_jit(struct late_code *late, const struct snapshot *snapshot, cons
 	if (!jit)
 		return -ENOMEM;
 	err = read(&jit->symbols, copy->path);
-	return err == -ENOMEM ? err : add_functions(late, &snapshot->clock, jit, first, copy->path);
+	return err == -ENOMEM ? err : add_functions(late, snapshot, jit, first, copy->path);
 }
 
 int late_code_read(struct late_code *late, const struct snapshot *snapshot)

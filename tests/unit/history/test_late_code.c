@@ -124,7 +124,7 @@ TEST_WITH(a_page_whose_mapping_is_gone_is_left_out, setup, teardown)
 }
 
 /* Three functions, the third in place of the first. */
-TEST_WITH(a_jitdump_has_code_and_names, setup, teardown)
+static void add_dump(struct snapshot *snapshot)
 {
 	struct load {
 		uint32_t id, size;
@@ -149,9 +149,15 @@ TEST_WITH(a_jitdump_has_code_and_names, setup, teardown)
 		  {{0, 80, 50, 1, 1, 0, JIT, 16, 1, "first", {11}},
 		   {0, 80, 200, 1, 1, 0, JIT + 64, 16, 2, "second", {12}},
 		   {0, 80, 300, 1, 1, 0, JIT, 16, 3, "third", {13}}}};
+
+	add_copy(snapshot, JIT_DUMP, 0, &dump, sizeof(dump));
+}
+
+TEST_WITH(a_jitdump_has_code_and_names, setup, teardown)
+{
 	struct world *world = *state;
 
-	add_copy(world->snapshot, JIT_DUMP, 0, &dump, sizeof(dump));
+	add_dump(world->snapshot);
 	assert_ok(late_code_read(&world->late, world->snapshot));
 	lay_until(world, 60);
 	map(world, 60); /* written of before it was executable */
@@ -167,6 +173,19 @@ TEST_WITH(a_jitdump_has_code_and_names, setup, teardown)
 			    "first");
 	assert_string_equal(image_symbol_at(world->image, image_version_at(world->image, 300), JIT)->name,
 			    "third");
+}
+
+TEST_WITH(what_ran_in_a_translated_program_is_not_replaced, setup, teardown)
+{
+	struct world *world = *state;
+
+	add_dump(world->snapshot);
+	world->snapshot->source = strdup("translate");
+	assert_ok(late_code_read(&world->late, world->snapshot));
+	map(world, 60);
+	lay_until(world, UINT64_MAX);
+	assert_int_equal(byte_at(world, 250, JIT), -1);
+	assert_int_equal(world->late.jits[0].symbols.cnt, 3);
 }
 
 TEST_MAIN(NULL, NULL)
