@@ -28,6 +28,7 @@
 struct walker {
 	struct pt_block_decoder *decoder;
 	struct code_hold hold;
+	const struct cached_section *section; /* of the last block */
 	struct branch_list *branches;
 	struct walk walk;
 	uint64_t limit_ip;
@@ -38,7 +39,6 @@ struct walker {
 	struct code_insn last;
 	uint64_t tsc;
 	bool aborting; /* a transaction */
-	const struct code_image_set *images;
 	/* one more than the index of the first direct branch out of what is traced, since trace was taken */
 	size_t left;
 	bool no_memory;
@@ -49,7 +49,6 @@ static int use_version(struct walker *walker, size_t version)
 {
 	int changed = code_hold(&walker->hold, version);
 
-	walker->images = code_images(walker->hold.code, version);
 	if (changed > 0)
 		pt_blk_set_image(walker->decoder, walker->hold.image);
 	return changed < 0 ? changed : 0;
@@ -91,7 +90,7 @@ static void lead_to(struct walker *walker, uint64_t to)
 			      .from_len = last->len});
 	if (!last->direct)
 		walker->left = 0;
-	else if (!walker->left && code_is_left_out(walker->images, to))
+	else if (!walker->left && code_is_left_out(walker->hold.set, to))
 		walker->left = walker->branches->cnt;
 }
 
@@ -269,17 +268,25 @@ static int drain_events(struct walker *walker, int status)
 
 /* ---- blocks ---- */
 
+/* Whether the block's section has its last instruction. */
+static bool is_in_section(struct walker *walker, const struct pt_block *block)
+{
+	if (!walker->section || walker->section->isid != block->isid)
+		walker->section = decoder_cache_section(walker->hold.code->config->cache, block->isid);
+	return walker->section && block->end_ip - walker->section->addr < walker->section->size;
+}
+
 static void keep_end(struct walker *walker, const struct pt_block *block)
 {
-	size_t size = 0;
-	const uint8_t *bytes = code_bytes(walker->hold.code, block->isid, block->end_ip, &size);
 	bool is_64 = block->mode == ptem_64bit;
 
 	walker->last = (struct code_insn){0};
 	if (block->truncated)
 		code_insn_decode(&walker->last, block->raw, block->size, is_64);
-	else if (bytes)
-		code_insn_decode(&walker->last, bytes, size, is_64);
+	else if (is_in_section(walker, block))
+		code_insn_decode(&walker->last,
+				 walker->section->bytes + (block->end_ip - walker->section->addr),
+				 walker->section->size - (block->end_ip - walker->section->addr), is_64);
 	walker->has_last = true;
 	walker->last_ip = block->end_ip;
 	walker->last_tsc = walker->tsc;

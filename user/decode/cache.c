@@ -228,6 +228,16 @@ int decoder_cache_add(struct decoder_cache *cache, const struct code_section *se
 	return err;
 }
 
+const struct cached_section *decoder_cache_section(struct decoder_cache *cache, int isid)
+{
+	const struct cached_section *section;
+
+	pthread_mutex_lock(&cache->lock);
+	section = isid > 0 && (size_t)isid < cache->cnt ? cache->items[isid] : NULL;
+	pthread_mutex_unlock(&cache->lock);
+	return section;
+}
+
 /* ---- seams ---- */
 
 static size_t at_most_an_insn(size_t size)

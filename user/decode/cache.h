@@ -45,6 +45,9 @@ struct seam *decoder_cache_seam(struct decoder_cache *cache, const struct cached
 int decoder_cache_add(struct decoder_cache *cache, const struct code_section *section,
 		      struct cached_section **ret_section);
 
+/* The one of that number, or NULL. Thread-safe. */
+const struct cached_section *decoder_cache_section(struct decoder_cache *cache, int isid);
+
 /* The store of all graphs. */
 const struct graph_store *decoder_cache_store(const struct decoder_cache *cache);
 

@@ -19,23 +19,7 @@
 #include "base/sort.h"
 #include "decode/libipt/status.h"
 
-/* sections[isid] = section */
-static int code_index(struct code *code, const struct cached_section *section)
-{
-	size_t cnt = (size_t)section->isid + 1;
-
-	if (cnt > code->section_cnt) {
-		int err = array_reserve(&code->sections, &code->section_cap, cnt, sizeof(*code->sections));
-
-		if (err)
-			return err;
-		memset(code->sections + code->section_cnt, 0,
-		       (cnt - code->section_cnt) * sizeof(*code->sections));
-		code->section_cnt = cnt;
-	}
-	code->sections[section->isid] = section;
-	return 0;
-}
+enum { KEPT = 16 }; /* sets that nobody has */
 
 static int code_add_section(struct code *code, struct code_image_set *set, const struct code_section *wanted)
 {
@@ -48,9 +32,7 @@ static int code_add_section(struct code *code, struct code_image_set *set, const
 		log_debug("code left out: %s", fail_message(err));
 		return 0;
 	}
-	err = code_index(code, section);
-	if (!err)
-		err = ARRAY_PUSH(set->sections, set->section_cnt, set->section_cap, section);
+	err = ARRAY_PUSH(set->sections, set->section_cnt, set->section_cap, section);
 	return err ? fail(err, "no memory for the code sections") : 0;
 }
 
@@ -88,64 +70,41 @@ static int sort_sections(struct code_image_set *set)
 	return 0;
 }
 
-static int code_add_image(struct code *code, struct code_image_set *set, const struct code_image *image)
+static int code_add_sections(struct code *code, struct code_image_set *set,
+			     const struct code_section *sections, size_t cnt)
 {
-	for (size_t i = 0; i < image->section_cnt; i++) {
-		int err = code_add_section(code, set, &image->sections[i]);
+	int err = 0;
 
-		if (err)
-			return err;
-	}
-	return sort_sections(set);
+	for (size_t i = 0; i < cnt && !err; i++)
+		err = code_add_section(code, set, &sections[i]);
+	return err ? err : sort_sections(set);
 }
 
-/* Only those that a version needs: a stream sees few of many processes. */
-static int code_add_images(struct code *code)
-{
-	const struct decoder_config *config = code->config;
-	CLEANUP(freep) bool *added = calloc(config->image_cnt + 1, sizeof(*added));
-	int err = added ? 0 : fail(-ENOMEM, "no memory for the code images");
-
-	for (size_t i = 0; i < config->version_cnt && !err; i++) {
-		size_t image = config->versions[i].image;
-
-		code->sets[image].image = &config->images[image];
-		if (!added[image])
-			err = code_add_image(code, &code->sets[image], &config->images[image]);
-		added[image] = true;
-	}
-	return err;
-}
-
-int code_init(struct code *code, const struct decoder_config *config)
-{
-	int err;
-
-	*code = (struct code){.config = config};
-	pthread_mutex_init(&code->lock, NULL);
-	/* Without any code there is one image that is empty. */
-	code->sets = calloc(config->image_cnt + 1, sizeof(*code->sets));
-	err = code->sets ? code_add_images(code) : fail(-ENOMEM, "no memory for the code images");
-	if (err)
-		code_release(code);
-	return err;
-}
-
-static void code_image_set_release(struct code_image_set *set)
+static void set_release(struct code_image_set *set)
 {
 	for (size_t i = 0; i < set->idle_cnt; i++)
 		pt_image_free(set->idle[i]);
 	free(set->idle);
 	free(set->sections);
 	free(set->by_addr);
+	*set = (struct code_image_set){0};
+}
+
+int code_init(struct code *code, const struct decoder_config *config)
+{
+	*code = (struct code){.config = config};
+	pthread_mutex_init(&code->lock, NULL);
+	/* Without any code there is one image that is empty. */
+	code->sets = calloc(config->image_cnt + 1, sizeof(*code->sets));
+	return code->sets ? 0 : fail(-ENOMEM, "no memory for the code images");
 }
 
 void code_release(struct code *code)
 {
-	for (size_t i = 0; code->sets && i <= code->config->image_cnt; i++)
-		code_image_set_release(&code->sets[i]);
+	for (size_t i = 0; i < code->made_cnt; i++)
+		set_release(&code->sets[code->made[i]]);
+	free(code->made);
 	free(code->sets);
-	free(code->sections);
 	pthread_mutex_destroy(&code->lock);
 }
 
@@ -169,16 +128,92 @@ static size_t image_of(const struct code *code, size_t version)
 	return version < code->config->version_cnt ? code->config->versions[version].image : 0;
 }
 
-const struct code_image_set *code_images(const struct code *code, size_t version)
+/* The one that nobody has for the longest time goes, if there are many. */
+static void make_room(struct code *code)
 {
-	return &code->sets[image_of(code, version)];
+	size_t oldest = SIZE_MAX, idle = 0;
+
+	for (size_t i = 0; i < code->made_cnt; i++) {
+		const struct code_image_set *set = &code->sets[code->made[i]];
+
+		if (set->users)
+			continue;
+		idle++;
+		if (oldest == SIZE_MAX || set->used_at < code->sets[code->made[oldest]].used_at)
+			oldest = i;
+	}
+	if (idle <= KEPT)
+		return;
+	set_release(&code->sets[code->made[oldest]]);
+	code->made[oldest] = code->made[--code->made_cnt];
+}
+
+static int make_set(struct code *code, size_t index)
+{
+	static const struct code_image none;
+	const struct decoder_config *config = code->config;
+	const struct code_image *image = index < config->image_cnt ? &config->images[index] : &none;
+	struct code_image_set set = {.image = image};
+	CLEANUP(freep) struct code_section *listed = NULL;
+	size_t cnt = image->section_cnt;
+	int err = 0;
+
+	if (image->is_listed)
+		err = config->list(config->list_ctx, index, &listed, &cnt);
+	if (!err)
+		err = ARRAY_PUSH(code->made, code->made_cnt, code->made_cap, index);
+	if (err)
+		return fail(err, "no memory for the code images");
+	err = code_add_sections(code, &set, image->is_listed ? listed : image->sections, cnt);
+	if (err) {
+		code->made_cnt--;
+		set_release(&set);
+		return err;
+	}
+	code->sets[index] = set;
+	return 0;
+}
+
+int code_take(struct code *code, size_t version, const struct code_image_set **set)
+{
+	size_t index = image_of(code, version);
+	struct code_image_set *fresh = &code->sets[index];
+	int err = 0;
+
+	if (*set == fresh)
+		return 0;
+	pthread_mutex_lock(&code->lock);
+	if (!fresh->image) {
+		make_room(code);
+		err = make_set(code, index);
+	}
+	if (!err)
+		fresh->users++;
+	pthread_mutex_unlock(&code->lock);
+	if (err)
+		return err;
+	code_give(code, *set);
+	*set = fresh;
+	return 0;
+}
+
+void code_give(struct code *code, const struct code_image_set *set)
+{
+	struct code_image_set *given = set ? &code->sets[code_image_nth(code, set)] : NULL;
+
+	if (!given)
+		return;
+	pthread_mutex_lock(&code->lock);
+	given->users--;
+	given->used_at = ++code->uses;
+	pthread_mutex_unlock(&code->lock);
 }
 
 bool code_is_left_out(const struct code_image_set *set, uint64_t ip)
 {
 	bool has_traced = false, is_traced = false;
 
-	for (size_t i = 0; set->image && i < set->image->range_cnt; i++) {
+	for (size_t i = 0; i < set->image->range_cnt; i++) {
 		const struct code_range *range = &set->image->ranges[i];
 		bool is_here = ip >= range->begin && ip < range->end;
 
@@ -218,14 +253,14 @@ static int image_build(struct code *code, const struct code_image_set *set, stru
 	return 0;
 }
 
-static int take_image(struct code *code, size_t index, struct pt_image **ret_image)
+static int take_image(struct code *code, const struct code_image_set *set, struct pt_image **ret_image)
 {
-	struct code_image_set *set = &code->sets[index];
+	struct code_image_set *taken = &code->sets[code_image_nth(code, set)];
 	struct pt_image *image = NULL;
 
 	pthread_mutex_lock(&code->lock);
-	if (set->idle_cnt)
-		image = set->idle[--set->idle_cnt];
+	if (taken->idle_cnt)
+		image = taken->idle[--taken->idle_cnt];
 	pthread_mutex_unlock(&code->lock);
 	if (!image)
 		return image_build(code, set, ret_image);
@@ -233,13 +268,13 @@ static int take_image(struct code *code, size_t index, struct pt_image **ret_ima
 	return 0;
 }
 
-static void give_image(struct code *code, size_t index, struct pt_image *image)
+static void give_image(struct code *code, const struct code_image_set *set, struct pt_image *image)
 {
-	struct code_image_set *set = &code->sets[index];
+	struct code_image_set *given = &code->sets[code_image_nth(code, set)];
 	int err;
 
 	pthread_mutex_lock(&code->lock);
-	err = ARRAY_PUSH(set->idle, set->idle_cnt, set->idle_cap, image);
+	err = ARRAY_PUSH(given->idle, given->idle_cnt, given->idle_cap, image);
 	pthread_mutex_unlock(&code->lock);
 	if (err)
 		pt_image_free(image);
@@ -247,24 +282,28 @@ static void give_image(struct code *code, size_t index, struct pt_image *image)
 
 int code_hold(struct code_hold *hold, size_t version)
 {
-	size_t index = image_of(hold->code, version);
-	struct pt_image *image = NULL;
-	int err;
+	struct code_hold fresh = {.code = hold->code};
+	int err = code_take(hold->code, version, &fresh.set);
 
-	if (hold->image && index == hold->index)
+	if (!err && fresh.set == hold->set) {
+		code_give(hold->code, fresh.set);
 		return 0;
-	err = take_image(hold->code, index, &image);
-	if (err)
+	}
+	if (!err)
+		err = take_image(hold->code, fresh.set, &fresh.image);
+	if (err) {
+		code_give(hold->code, fresh.set);
 		return err;
+	}
 	code_let_go(hold);
-	hold->image = image;
-	hold->index = index;
+	*hold = fresh;
 	return 1;
 }
 
 void code_let_go(struct code_hold *hold)
 {
 	if (hold->image)
-		give_image(hold->code, hold->index, hold->image);
-	hold->image = NULL;
+		give_image(hold->code, hold->set, hold->image);
+	code_give(hold->code, hold->set);
+	*hold = (struct code_hold){.code = hold->code};
 }

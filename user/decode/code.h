@@ -23,17 +23,20 @@ struct code_image_set {
 	bool overlap;			 /* later ones hide earlier ones */
 	struct pt_image **idle;		 /* images that no decoder uses */
 	size_t idle_cnt, idle_cap;
+	size_t users;	/* decoders */
+	size_t used_at; /* by code->uses */
 };
 
 struct code {
 	const struct decoder_config *config;
-	struct code_image_set *sets;		/* by image */
-	const struct cached_section **sections; /* by isid; NULL: not of this stream */
-	size_t section_cnt, section_cap;
-	pthread_mutex_t lock; /* guards the idle images */
+	struct code_image_set *sets; /* by image; those that are made have `image` */
+	size_t *made;		     /* indices */
+	size_t made_cnt, made_cap;
+	size_t uses;
+	pthread_mutex_t lock; /* guards the sets but for what a user reads */
 };
 
-/* `config` must outlive the code. Unreadable sections are left out. 0 or -ENOMEM. */
+/* `config` must outlive the code. 0 or -ENOMEM. */
 int code_init(struct code *code, const struct decoder_config *config);
 void code_release(struct code *code);
 
@@ -45,8 +48,21 @@ size_t code_version_at(const struct code *code, uint64_t tsc);
 /* The version of tracing that begins at `tsc`. */
 size_t code_version_enabled_at(const struct code *code, uint64_t tsc);
 
-/* The image of a version. */
-const struct code_image_set *code_images(const struct code *code, size_t version);
+/*
+ * Takes the image of a version in place of *set, which is given back; NULL: it is the first. Sections that
+ * cannot be read are left out. A program that makes code has thousands of images with thousands of sections
+ * each, so only some of those that nobody has are kept. 0, or -ENOMEM with *set unchanged and a sentence.
+ */
+int code_take(struct code *code, size_t version, const struct code_image_set **set);
+
+/* `set` may be NULL. */
+void code_give(struct code *code, const struct code_image_set *set);
+
+/* The index of the image in the configuration. */
+static inline size_t code_image_nth(const struct code *code, const struct code_image_set *set)
+{
+	return (size_t)(set - code->sets);
+}
 
 /* Whether the address filters exclude `ip`. */
 bool code_is_left_out(const struct code_image_set *set, uint64_t ip);
@@ -57,23 +73,10 @@ struct cached_section *code_section_at(const struct code_image_set *set, uint64_
 /* An image reserved for one decoder. All but `code` 0: none. */
 struct code_hold {
 	struct code *code;
+	const struct code_image_set *set;
 	struct pt_image *image;
-	size_t index;
 };
 
 /* Switches to the version's image. 1: it changed, so tell the decoder; 0: it is the same; -ENOMEM. */
 int code_hold(struct code_hold *hold, size_t version);
 void code_let_go(struct code_hold *hold);
-
-/* The bytes at `ip` in libipt's section `isid`, up to the section's end; NULL: none. */
-static inline const uint8_t *code_bytes(const struct code *code, int isid, uint64_t ip, size_t *ret_size)
-{
-	const struct cached_section *section;
-
-	if (isid <= 0 || (size_t)isid >= code->section_cnt || !(section = code->sections[isid]))
-		return NULL;
-	if (ip - section->addr >= section->size)
-		return NULL;
-	*ret_size = section->size - (ip - section->addr);
-	return section->bytes + (ip - section->addr);
-}

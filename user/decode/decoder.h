@@ -31,6 +31,7 @@ struct code_range {
 struct code_image {
 	const struct code_section *sections;
 	size_t section_cnt;
+	bool is_listed; /* its sections are list()'s of the configuration */
 	const struct code_range *ranges;
 	size_t range_cnt;
 };
@@ -88,6 +89,12 @@ struct decoder_config {
 	struct decoder_cache *cache;
 	const struct code_image *images;
 	size_t image_cnt;
+	/*
+	 * The sections of an image that is listed, asked for when a decode comes to it: an array that the
+	 * decoder frees. Thread-safe. 0 or -ENOMEM.
+	 */
+	int (*list)(void *ctx, size_t image, struct code_section **ret_sections, size_t *ret_cnt);
+	void *list_ctx;
 	/* of this stream, sorted by both times; the first also serves earlier times */
 	const struct code_version *versions;
 	size_t version_cnt;

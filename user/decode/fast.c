@@ -82,6 +82,7 @@ int fast_decode(struct pieces *pieces, size_t index, struct branch_list *branche
 	};
 	size_t cnt = branches->cnt;
 	struct pt_config config;
+	bool is_read;
 
 	fast.end = fast.at + (piece->end - piece->begin);
 	pieces_setup(pieces, index, &config);
@@ -90,8 +91,10 @@ int fast_decode(struct pieces *pieces, size_t index, struct branch_list *branche
 	fast.odd_cycles = config.errata.skd007;
 	fast.odd_vm_entries = config.errata.skd022;
 	fast.has_limit = pieces_limit(pieces, index, &fast.limit_ip);
-	if (fast_use_version(&fast, piece->version) && fast_read_header(&fast) &&
-	    fast_read_all_packets(&fast) && walk_tail(&fast) && !fast.no_memory)
+	is_read = fast_use_version(&fast, piece->version) && fast_read_header(&fast) &&
+		  fast_read_all_packets(&fast) && walk_tail(&fast) && !fast.no_memory;
+	code_give(&pieces->code, fast.images);
+	if (is_read)
 		return 0;
 	branches->cnt = cnt;
 	if (fast.no_memory)

@@ -274,7 +274,7 @@ bool fast_on_pgd(struct fast *fast)
 	size_t size;
 
 	fast_take_event_time(fast);
-	if (fast->node && fast->images->image && fast->images->image->range_cnt)
+	if (fast->node && fast->images->image->range_cnt)
 		return leave_ranges(fast);
 	if (!reach_end(fast))
 		return false;

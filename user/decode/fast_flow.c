@@ -250,16 +250,19 @@ static void forget_targets(struct fast *fast)
 
 bool fast_use_version(struct fast *fast, size_t version)
 {
-	const struct code_image_set *images = code_images(&fast->pieces->code, version);
+	const struct code_image_set *before = fast->images;
 
 	fast->version = version;
-	if (images == fast->images)
+	if (code_take(&fast->pieces->code, version, &fast->images)) {
+		fast->no_memory = true;
+		return false;
+	}
+	if (fast->images == before)
 		return true;
-	fast->images = images;
-	fast->finder.image = (size_t)(images - fast->pieces->code.sets);
+	fast->finder.image = code_image_nth(&fast->pieces->code, fast->images);
 	memset(fast->finder.recent, 0, sizeof(fast->finder.recent));
 	forget_targets(fast);
-	return !images->overlap || fast_decline(fast, "sections of code that overlap");
+	return !fast->images->overlap || fast_decline(fast, "sections of code that overlap");
 }
 
 void fast_use_next_mode(struct fast *fast)

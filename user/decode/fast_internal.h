@@ -40,7 +40,7 @@ struct target {
 };
 
 struct fast {
-	const struct pieces *pieces;
+	struct pieces *pieces;
 	struct function_finder finder;
 	struct branch_list *out;
 	size_t out_first;

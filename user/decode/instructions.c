@@ -15,6 +15,7 @@
 struct lister {
 	struct pt_insn_decoder *decoder;
 	struct code_hold hold;
+	const struct code_image_set *images; /* between branches: of the version */
 	size_t version;
 	uint64_t limit_ip;
 	bool has_limit;
@@ -112,8 +113,7 @@ static int list_piece(struct lister *lister)
 /* The length of the instruction at ip, which leads to the next one, or 0. */
 static uint8_t plain_length(const struct lister *lister, uint64_t ip, bool is_64)
 {
-	const struct cached_section *section =
-		code_section_at(code_images(lister->hold.code, lister->version), ip);
+	const struct cached_section *section = code_section_at(lister->images, ip);
 	struct code_insn insn;
 
 	if (!section)
@@ -156,6 +156,13 @@ static int list_to(struct lister *lister, uint64_t ip)
 	return stop;
 }
 
+/* 0 or -ENOMEM. */
+static int begin_version(struct lister *lister, size_t version)
+{
+	lister->version = version;
+	return code_take(lister->hold.code, version, &lister->images);
+}
+
 static int list_branch(struct lister *lister, const struct branch *branch)
 {
 	bool ran = branch->kind != BRANCH_GAP && branch->kind != BRANCH_INTERRUPT &&
@@ -170,8 +177,8 @@ static int list_branch(struct lister *lister, const struct branch *branch)
 		stop = lister->fn(lister->ctx, lister->version, branch->from, GAP_NONE);
 	if (branch->kind == BRANCH_GAP && !stop)
 		stop = lister->fn(lister->ctx, lister->version, 0, branch->gap);
-	if (branch->flags & BRANCH_TRACE_START)
-		lister->version = (size_t)branch->detail;
+	if (branch->flags & BRANCH_TRACE_START && !stop)
+		stop = begin_version(lister, (size_t)branch->detail);
 	lister->at = branch->to;
 	return stop;
 }
@@ -197,9 +204,8 @@ static int list_branches(struct pieces *pieces, size_t index, const struct branc
 			 struct lister *lister)
 {
 	const struct piece *piece = &pieces->items[index];
-	int stop = 0;
+	int stop = begin_version(lister, piece->version);
 
-	lister->version = piece->version;
 	lister->at = piece->header.has_ip ? piece->header.ip : 0;
 	for (size_t i = 0; i < branches->cnt && !stop; i++)
 		stop = list_branch(lister, &branches->items[i]);
@@ -257,6 +263,7 @@ int decoder_instructions(const struct decoder_config *config, const uint8_t *byt
 		err = decode_piece(&pieces, i, &lister);
 	if (!pieces.cnt && size && !err)
 		err = fn(ctx, 0, 0, GAP_BAD_TRACE);
+	code_give(&pieces.code, lister.images);
 	pieces_release(&pieces);
 	return err;
 }

@@ -178,8 +178,6 @@ static int replay_fork(struct history *history, const struct sideband_record *re
 {
 	const struct history_thread *creator = history_thread(history, record->parent_tid);
 	struct history_process *child, *parent;
-	const struct image_section *sections;
-	size_t cnt;
 	int err = creator ? name_thread(history, record->pid, record->tid, creator->name) : 0;
 
 	note_birth(history, record->tid, record->time_ns);
@@ -190,10 +188,12 @@ static int replay_fork(struct history *history, const struct sideband_record *re
 	if (err)
 		return err;
 	parent = history_process(history, record->parent_pid);
-	sections = image_sections(parent->image, image_version_cnt(parent->image) - 1, &cnt);
-	for (size_t i = 0; i < cnt && !err; i++)
-		err = image_map(child->image, record->time_ns, &sections[i]);
-	return err;
+	IMAGE_FOR_EACH_SECTION (section, parent->image, image_version_cnt(parent->image) - 1) {
+		err = image_map(child->image, record->time_ns, section);
+		if (err)
+			return err;
+	}
+	return 0;
 }
 
 static int replay_switch(struct history *history, const struct snapshot *snapshot,
@@ -281,19 +281,35 @@ static int read_kernel(struct history *history, const struct snapshot *snapshot)
 
 /* ---- for the decoder ---- */
 
-static size_t take_sections(struct code_section *sections, const struct image_section *from, size_t cnt)
+static void take_sections(struct code_section *sections, size_t *cnt, const struct image *image,
+			  size_t version)
 {
-	size_t used = 0;
+	IMAGE_FOR_EACH_SECTION (section, image, version)
+		if (section->path)
+			sections[(*cnt)++] = (struct code_section){.path = section->path,
+								   .file_offset = section->file_offset,
+								   .size = section->size,
+								   .addr = section->addr};
+}
 
-	for (size_t i = 0; i < cnt; i++) {
-		if (!from[i].path)
-			continue;
-		sections[used++] = (struct code_section){.path = from[i].path,
-							 .file_offset = from[i].file_offset,
-							 .size = from[i].size,
-							 .addr = from[i].addr};
-	}
-	return used;
+int history_sections(void *ctx, size_t image, struct code_section **ret_sections, size_t *ret_cnt)
+{
+	const struct history *history = ctx;
+	const struct history_owner *owner = &history->owners[image];
+	size_t cnt = image_section_cnt(history->kernel, 0);
+	struct code_section *sections;
+
+	if (owner->process)
+		cnt += image_section_cnt(owner->process->image, owner->version);
+	sections = calloc(cnt + 1, sizeof(*sections));
+	if (!sections)
+		return -ENOMEM;
+	*ret_cnt = 0;
+	if (owner->process)
+		take_sections(sections, ret_cnt, owner->process->image, owner->version);
+	take_sections(sections, ret_cnt, history->kernel, 0);
+	*ret_sections = sections;
+	return 0;
 }
 
 static int add_range(struct code_image *image, const struct address_filter *filter, uint64_t begin)
@@ -317,22 +333,19 @@ static bool is_of(const struct image_section *section, const struct address_filt
 	       filter->offset - section->file_offset < section->size;
 }
 
-/* Where the filters are in this image. One of a file that is not mapped leaves the others as they are. */
-static int take_ranges(struct code_image *image, const char *text, const struct image_section *sections,
-		       size_t cnt)
+/* Where a filter is in this image. One of a file that is not mapped leaves the others as they are. */
+static int take_filter(struct code_image *added, const struct address_filter *filter,
+		       const struct image *image, size_t version)
 {
-	struct address_filter filter;
-	int err = 0;
-
-	while (text && !err && filters_next(&text, &filter)) {
-		if (!filter.file)
-			err = add_range(image, &filter, filter.offset);
-		for (size_t i = 0; filter.file && i < cnt && !err; i++)
-			if (is_of(&sections[i], &filter))
-				err = add_range(image, &filter,
-						sections[i].addr + (filter.offset - sections[i].file_offset));
-	}
-	return err;
+	if (!filter->file)
+		return add_range(added, filter, filter->offset);
+	if (!image)
+		return 0;
+	IMAGE_FOR_EACH_SECTION (section, image, version)
+		if (is_of(section, filter) &&
+		    add_range(added, filter, section->addr + (filter->offset - section->file_offset)))
+			return -ENOMEM;
+	return 0;
 }
 
 /* A version of a process's image, NULL for none, and the kernel's. */
@@ -340,20 +353,14 @@ static int add_image(struct history *history, const struct snapshot *snapshot,
 		     const struct history_process *process, size_t version)
 {
 	const struct image *image = process ? process->image : NULL;
-	struct code_image added = {0};
-	size_t cnt = 0, kernel_cnt;
-	const struct image_section *kernel = image_sections(history->kernel, 0, &kernel_cnt);
-	const struct image_section *from = image ? image_sections(image, version, &cnt) : NULL;
-	struct code_section *sections = calloc(cnt + kernel_cnt + 1, sizeof(*sections));
+	struct code_image added = {.is_listed = true};
+	const char *text = snapshot->filter;
+	struct address_filter filter;
+	int err = 0;
 
-	if (!sections)
-		return -ENOMEM;
-	added.sections = sections;
-	added.section_cnt = take_sections(sections, from, cnt);
-	added.section_cnt += take_sections(sections + added.section_cnt, kernel, kernel_cnt);
-	if (take_ranges(&added, snapshot->filter, from, cnt) ||
-	    ARRAY_PUSH(history->images, history->image_cnt, history->image_cap, added)) {
-		free(sections);
+	while (text && !err && filters_next(&text, &filter))
+		err = take_filter(&added, &filter, image, version);
+	if (err || ARRAY_PUSH(history->images, history->image_cnt, history->image_cap, added)) {
 		free((void *)added.ranges);
 		return -ENOMEM;
 	}
@@ -473,7 +480,6 @@ void history_free(struct history *history)
 	for (size_t i = 0; i < history->thread_cnt; i++)
 		free(history->threads[i].name);
 	for (size_t i = 0; i < history->image_cnt; i++) {
-		free((void *)history->images[i].sections);
 		free((void *)history->images[i].ranges);
 	}
 	free(history->images);

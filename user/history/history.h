@@ -62,10 +62,7 @@ struct history {
 	struct history_thread *threads;
 	size_t thread_cnt, thread_cap;
 	struct hash_index by_pid, by_tid; /* of both */
-	/*
-	 * For the decoder: one without code, then all versions of all processes; sections are this struct's
-	 * own.
-	 */
+	/* For the decoder: one without code, then all versions of all processes. */
 	struct code_image *images;
 	size_t image_cnt, image_cap;
 	struct history_owner *owners; /* of each of them */
@@ -88,6 +85,9 @@ const struct history_thread *history_thread(const struct history *history, int32
 
 /* For struct decoder_functions, with the history as ctx: jumps inside these change no call stack. */
 struct decoder_function history_function_at(void *ctx, size_t image, uint64_t ip);
+
+/* As list() of struct decoder_config, with the history as ctx. */
+int history_sections(void *ctx, size_t image, struct code_section **ret_sections, size_t *ret_cnt);
 
 /* Code that the kernel put into the process for a uprobe. */
 bool history_is_uprobe_code(const struct history_process *process, uint64_t ip);

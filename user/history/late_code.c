@@ -39,8 +39,8 @@ static struct late_jit *jit_of(struct late_code *late, int32_t pid)
 }
 
 /*
- * A translated program's code travels as it ran. Its compiler told what the code was before it was patched, as
- * Erlang's does where a native function is loaded.
+ * A translated program's code travels as it ran. Its compiler told what the code was before it was patched,
+ * as Erlang's does where a native function is loaded.
  */
 static bool has_what_ran(const struct snapshot *snapshot)
 {

@@ -15,6 +15,7 @@
 
 #include "base/array.h"
 #include "base/bisect.h"
+#include "base/containers/hash_index.h"
 #include "elf/cfi.h"
 #include "image/place.h"
 #include "image/section_list.h"
@@ -31,6 +32,7 @@ struct image {
 	struct place_list places;
 	char **paths; /* of copies: sections point to them, as to the places' names */
 	size_t path_cnt, path_cap;
+	struct hash_index by_path; /* of paths */
 	struct jit_symbols jit;
 };
 
@@ -62,6 +64,7 @@ void image_free(struct image *image)
 	place_list_release(&image->places);
 	jit_symbols_release(&image->jit);
 	free(image->paths);
+	hash_index_release(&image->by_path);
 	free(image->versions);
 	free(image);
 }
@@ -88,13 +91,16 @@ static int new_version(struct image *image, uint64_t time_ns, bool empty)
 /* The same path, owned by the image; NULL where path is NULL, or out of memory. */
 static const char *own_path(struct image *image, const char *path)
 {
+	uint64_t hash = path ? hash_text(0, path) : 0;
 	char *copy;
 
-	for (size_t i = 0; path && i < image->path_cnt; i++)
+	for (size_t at = 0, i; path && (i = hash_index_next(&image->by_path, hash, &at)) != HASH_INDEX_END;)
 		if (!strcmp(image->paths[i], path))
 			return image->paths[i];
 	copy = path ? strdup(path) : NULL;
-	return ARRAY_TAKE(image->paths, image->path_cnt, image->path_cap, copy) ? NULL : copy;
+	if (ARRAY_TAKE(image->paths, image->path_cnt, image->path_cap, copy))
+		return NULL;
+	return hash_index_add(&image->by_path, hash, image->path_cnt - 1) ? NULL : copy;
 }
 
 /* A section of ours at the place. One that reaches beyond the end of the address space is cut. */
@@ -145,12 +151,11 @@ int image_map(struct image *image, uint64_t time_ns, const struct image_section 
 /* A copy shows the place of the mapping it covers; one that covers none is a place of its own. */
 static struct place *overlay_place(struct image *image, const struct image_section *section)
 {
-	const struct section_list *list = current(image);
-	size_t below = section_list_find(list, section->addr);
+	const struct section_item *below = section_list_find(current(image), section->addr);
 	struct image_section alone = *section;
 
-	if (below < list->cnt)
-		return list->places[below];
+	if (below)
+		return below->place;
 	alone.path = NULL;
 	return mapping_place(image, &alone);
 }
@@ -209,20 +214,29 @@ uint64_t image_version_start(const struct image *image, size_t version)
 	return image->versions[version].start_ns;
 }
 
-const struct image_section *image_sections(const struct image *image, size_t version, size_t *ret_cnt)
+/* What a version has at the address, or NULL. */
+static const struct section_item *item_at(const struct image *image, size_t version, uint64_t addr)
 {
-	const struct section_list *list = &image->versions[version].list;
-
-	*ret_cnt = list->cnt;
-	return list->sections;
+	return section_list_find(&image->versions[version].list, addr);
 }
 
 const struct image_section *image_section_at(const struct image *image, size_t version, uint64_t addr)
 {
-	const struct section_list *list = &image->versions[version].list;
-	size_t i = section_list_find(list, addr);
+	const struct section_item *item = item_at(image, version, addr);
 
-	return i < list->cnt ? &list->sections[i] : NULL;
+	return item ? &item->section : NULL;
+}
+
+const struct image_section *image_section_from(const struct image *image, size_t version, uint64_t addr)
+{
+	const struct section_item *item = section_list_from(&image->versions[version].list, addr);
+
+	return item ? &item->section : NULL;
+}
+
+size_t image_section_cnt(const struct image *image, size_t version)
+{
+	return image->versions[version].list.cnt;
 }
 
 /* ---- looking up ---- */
@@ -236,10 +250,8 @@ const struct jit_function *image_jit_at(const struct image *image, size_t versio
 
 const struct symbol *image_symbol_at(struct image *image, size_t version, uint64_t ip)
 {
-	const struct section_list *list = &image->versions[version].list;
-	size_t i = section_list_find(list, ip);
-	const struct symbol *symbol =
-		i < list->cnt ? place_symbol_at(list->places[i], image->objects, ip) : &nowhere;
+	const struct section_item *item = item_at(image, version, ip);
+	const struct symbol *symbol = item ? place_symbol_at(item->place, image->objects, ip) : &nowhere;
 	const struct jit_function *jit = symbol && !symbol->named ? image_jit_at(image, version, ip) : NULL;
 
 	return jit ? &jit->symbol : symbol;
@@ -265,28 +277,24 @@ bool image_lacks_names(const struct image *image)
 
 enum landing image_catches(struct image *image, size_t version, uint64_t call_ip, uint64_t handler)
 {
-	const struct section_list *list = &image->versions[version].list;
-	size_t i = section_list_find(list, handler);
+	const struct section_item *item = item_at(image, version, handler);
 
-	return i < list->cnt ? place_catches(list->places[i], image->objects, call_ip, handler)
-			     : LANDING_UNKNOWN;
+	return item ? place_catches(item->place, image->objects, call_ip, handler) : LANDING_UNKNOWN;
 }
 
 const struct inline_chain *image_inlines_at(struct image *image, size_t version, uint64_t ip,
 					    uint64_t *ret_end)
 {
-	const struct section_list *list = &image->versions[version].list;
-	size_t i = section_list_find(list, ip);
+	const struct section_item *item = item_at(image, version, ip);
 
-	return i < list->cnt ? place_inlines_at(list->places[i], image->objects, ip, ret_end) : NULL;
+	return item ? place_inlines_at(item->place, image->objects, ip, ret_end) : NULL;
 }
 
 bool image_cfi_at(struct image *image, size_t version, uint64_t ip, struct cfi_row *ret_row)
 {
-	const struct section_list *list = &image->versions[version].list;
-	size_t i = section_list_find(list, ip);
+	const struct section_item *item = item_at(image, version, ip);
 
-	return i < list->cnt && place_cfi_at(list->places[i], image->objects, ip, ret_row);
+	return item && place_cfi_at(item->place, image->objects, ip, ret_row);
 }
 
 void image_symbol_source(const struct symbol *symbol)

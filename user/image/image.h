@@ -73,11 +73,19 @@ size_t image_version_cnt(const struct image *image);
 /* The time when `version` began. */
 uint64_t image_version_start(const struct image *image, size_t version);
 
-/* The sections of a version, sorted by address, disjoint. Valid until the image changes. */
-const struct image_section *image_sections(const struct image *image, size_t version, size_t *ret_cnt);
+/* The sections of a version are disjoint. How many there are. */
+size_t image_section_cnt(const struct image *image, size_t version);
 
 /* The section of a version that covers addr, or NULL. Valid until the image changes. */
 const struct image_section *image_section_at(const struct image *image, size_t version, uint64_t addr);
+
+/* The first one that ends behind addr, or NULL. */
+const struct image_section *image_section_from(const struct image *image, size_t version, uint64_t addr);
+
+/* All sections of a version, in the order of their addresses. */
+#define IMAGE_FOR_EACH_SECTION(section, image, version)                                                \
+	for (const struct image_section *section = image_section_from((image), (version), 0); section; \
+	     section = image_section_from((image), (version), section->addr + section->size))
 
 /* The function of a JIT compiler's that is at the address; NULL: none is known. Thread-safe. */
 const struct jit_function *image_jit_at(const struct image *image, size_t version, uint64_t ip);

@@ -39,6 +39,8 @@ struct decoder_config traces_decoder(const struct snapshot *snapshot, const stru
 		.cache = cache,
 		.images = history->images,
 		.image_cnt = history->image_cnt,
+		.list = history_sections,
+		.list_ctx = (void *)history,
 		.versions = schedule->versions,
 		.version_cnt = schedule->cnt,
 		.kind = config->decoder,

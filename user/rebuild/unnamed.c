@@ -42,11 +42,9 @@ static const struct jit *jit_of(const struct image_section *section)
 static const struct jit *jit_in(const struct image *image)
 {
 	const struct jit *jit = NULL;
-	size_t cnt;
-	const struct image_section *sections = image_sections(image, image_version_cnt(image) - 1, &cnt);
 
-	for (size_t i = 0; i < cnt && !jit; i++)
-		jit = jit_of(&sections[i]);
+	IMAGE_FOR_EACH_SECTION (section, image, image_version_cnt(image) - 1)
+		jit = jit ? jit : jit_of(section);
 	return jit;
 }
 

@@ -85,18 +85,17 @@ static const struct history_process *process_with(const struct history *history,
 /* Each of the last image's sections is found by its address, and is code of a file. */
 static size_t check_code(const struct history_process *process)
 {
-	size_t version = image_version_cnt(process->image) - 1, cnt, checked = 0;
-	const struct image_section *sections = image_sections(process->image, version, &cnt);
+	size_t version = image_version_cnt(process->image) - 1, checked = 0;
 
-	for (size_t i = 0; i < cnt; i++) {
-		CLEANUP(fclosep) FILE *file = sections[i].path ? fopen(sections[i].path, "re") : NULL;
+	IMAGE_FOR_EACH_SECTION (section, process->image, version) {
+		CLEANUP(fclosep) FILE *file = section->path ? fopen(section->path, "re") : NULL;
 		uint8_t code[64];
 
 		if (!file)
 			continue;
-		assert_int_equal(fseek(file, (long)sections[i].file_offset, SEEK_SET), 0);
+		assert_int_equal(fseek(file, (long)section->file_offset, SEEK_SET), 0);
 		assert_int_equal(fread(code, 1, sizeof(code), file), sizeof(code));
-		assert_ptr_equal(image_section_at(process->image, version, sections[i].addr), &sections[i]);
+		assert_ptr_equal(image_section_at(process->image, version, section->addr), section);
 		checked++;
 	}
 	return checked;

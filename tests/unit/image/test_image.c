@@ -93,10 +93,9 @@ static void map_program(struct world *world, uint64_t time_ns, uint64_t addr)
 TEST_WITH(a_fresh_image_is_empty, begin, end)
 {
 	struct world *world = *state;
-	size_t cnt;
 
-	image_sections(world->image, 0, &cnt);
-	assert_int_equal(cnt, 0);
+	assert_int_equal(image_section_cnt(world->image, 0), 0);
+	assert_null(image_section_from(world->image, 0, 0));
 	assert_int_equal(image_version_cnt(world->image), 1);
 	assert_int_equal(image_version_start(world->image, 0), 0);
 	assert_string_equal(image_symbol_at(world->image, 0, 0x1234)->name, "[unknown]");
@@ -105,39 +104,37 @@ TEST_WITH(a_fresh_image_is_empty, begin, end)
 TEST_WITH(mappings_beside_each_other_are_one_version, begin, end)
 {
 	struct world *world = *state;
-	const struct image_section *sections;
-	size_t cnt;
+	const struct image_section *first, *second;
 
 	map(world, 10, 0x3000, 0x1000, "three", 0);
 	map(world, 20, 0x1000, 0x1000, "one", 0x500);
 	map(world, 30, 0x3000, 0x1000, "three", 0); /* again */
 	map(world, 40, 0x5000, 0, "none", 0);
-	sections = image_sections(world->image, 0, &cnt);
+	first = image_section_from(world->image, 0, 0);
+	second = image_section_from(world->image, 0, 0x2000);
 	assert_int_equal(image_version_cnt(world->image), 1);
-	assert_int_equal(cnt, 2);
-	assert_string_equal(sections[0].path, "one");
-	assert_int_equal(sections[0].file_offset, 0x500);
-	assert_string_equal(sections[1].path, "three");
+	assert_int_equal(image_section_cnt(world->image, 0), 2);
+	assert_string_equal(first->path, "one");
+	assert_int_equal(first->file_offset, 0x500);
+	assert_string_equal(second->path, "three");
 }
 
 TEST_WITH(replacing_a_mapping_begins_a_version, begin, end)
 {
 	struct world *world = *state;
-	const struct image_section *before, *after;
-	size_t before_cnt, after_cnt;
+	const struct image_section *behind;
 
 	map(world, 10, 0x1000, 0x3000, "old", 0x1000);
 	map(world, 20, 0x2000, 0x1000, "new", 0);
 	assert_int_equal(image_version_cnt(world->image), 2);
 	assert_int_equal(image_version_start(world->image, 1), 20);
-	before = image_sections(world->image, 0, &before_cnt);
-	after = image_sections(world->image, 1, &after_cnt);
-	assert_int_equal(before_cnt, 1);
-	assert_int_equal(before[0].size, 0x3000);
-	assert_int_equal(after_cnt, 3);
-	assert_string_equal(after[1].path, "new");
-	assert_int_equal(after[2].addr, 0x3000);
-	assert_int_equal(after[2].file_offset, 0x3000);
+	assert_int_equal(image_section_cnt(world->image, 0), 1);
+	assert_int_equal(image_section_from(world->image, 0, 0)->size, 0x3000);
+	assert_int_equal(image_section_cnt(world->image, 1), 3);
+	assert_string_equal(image_section_at(world->image, 1, 0x2000)->path, "new");
+	behind = image_section_from(world->image, 1, 0x3000);
+	assert_int_equal(behind->addr, 0x3000);
+	assert_int_equal(behind->file_offset, 0x3000);
 }
 
 /* The same file further along in the same place is other code. */
@@ -156,15 +153,13 @@ TEST_WITH(another_offset_is_another_mapping, begin, end)
 TEST_WITH(exec_empties, begin, end)
 {
 	struct world *world = *state;
-	size_t cnt;
 
 	assert_ok(image_exec(world->image, 5));
 	assert_int_equal(image_version_cnt(world->image), 1);
 	map_program(world, 10, TEXT);
 	assert_ok(image_exec(world->image, 20));
 	assert_int_equal(image_version_cnt(world->image), 2);
-	image_sections(world->image, 1, &cnt);
-	assert_int_equal(cnt, 0);
+	assert_int_equal(image_section_cnt(world->image, 1), 0);
 	assert_string_equal(image_symbol_at(world->image, 1, TEXT)->name, "[unknown]");
 	assert_string_not_equal(image_symbol_at(world->image, 0, TEXT)->name, "[unknown]");
 }
@@ -317,19 +312,18 @@ TEST_WITH(a_patched_page_keeps_the_symbols_of_its_file, begin, end)
 	struct world *world = *state;
 	struct image_section copy = {.addr = TEXT, .size = 0x800, .path = "copy", .object = "a"};
 	uint64_t add = TEXT + world->add - world->text;
-	const struct image_section *sections;
+	const struct image_section *copied;
 	uint8_t page[0x800];
-	size_t cnt;
 
 	memset(page, 0xcc, sizeof(page));
 	fixture_write("copy", page, sizeof(page));
 	map_program(world, 0, TEXT);
 	assert_ok(image_overlay(world->image, &copy));
 	assert_int_equal(image_version_cnt(world->image), 1);
-	sections = image_sections(world->image, 0, &cnt);
-	assert_int_equal(cnt, 2);
-	assert_string_equal(sections[0].path, "copy");
-	assert_string_equal(sections[1].path, "a");
+	assert_int_equal(image_section_cnt(world->image, 0), 2);
+	copied = image_section_from(world->image, 0, 0);
+	assert_string_equal(copied->path, "copy");
+	assert_string_equal(image_section_from(world->image, 0, copied->addr + copied->size)->path, "a");
 	assert_string_equal(image_symbol_at(world->image, 0, add)->name, "ns::add(int)");
 	assert_int_equal(image_symbol_at(world->image, 0, add)->start, add);
 	assert_string_equal(image_section_at(world->image, 0, add)->path, "copy");

@@ -24,11 +24,11 @@ static void assert_list(const struct section_list *list, const char *expected)
 	char text[64] = "";
 
 	for (size_t addr = 0; expected[addr]; addr++) {
-		size_t i = section_list_find(list, addr);
+		const struct section_item *item = section_list_find(list, addr);
 
-		text[addr] = i < list->cnt ? (char)(uintptr_t)list->places[i] : '.';
-		if (i < list->cnt)
-			assert_int_equal(list->sections[i].file_offset - list->sections[i].addr, 0x1000);
+		text[addr] = item ? (char)(uintptr_t)item->place : '.';
+		if (item)
+			assert_int_equal(item->section.file_offset - item->section.addr, 0x1000);
 	}
 	assert_string_equal(text, expected);
 }
@@ -94,18 +94,48 @@ TEST(copies_do_not_change)
 	assert_list(&list, "..aabbbb..");
 }
 
-TEST(invalid_lists_are_told)
+/* A page of many is replaced again and again, and each list stays what it was. */
+TEST(many_versions_share_what_is_the_same)
 {
-	struct image_section sections[] = {{.addr = 4, .size = 4, .object = "a"},
-					   {.addr = 6, .size = 4, .object = "b"}};
-	struct place *places[] = {PLACE('a'), PLACE('b')};
-	struct section_list list = {.sections = sections, .places = places, .cnt = 2};
+	enum { PAGES = 1000, VERSIONS = 300 };
+	struct section_list lists[VERSIONS] = {0};
 
-	assert_false(section_list_is_valid(&list)); /* overlap */
-	sections[1].addr = 8;
-	assert_true(section_list_is_valid(&list));
-	sections[1].size = 0;
-	assert_false(section_list_is_valid(&list)); /* empty */
+	for (uint64_t i = 0; i < PAGES; i++)
+		put(&lists[0], 'a', i * 4, 4);
+	assert_int_equal(lists[0].cnt, PAGES);
+	for (int i = 1; i < VERSIONS; i++) {
+		assert_ok(section_list_copy(&lists[i], &lists[i - 1]));
+		put(&lists[i], 'b', (uint64_t)(i * 7 % PAGES) * 4, 4);
+	}
+	for (int i = 0; i < VERSIONS; i++) {
+		size_t replaced = 0;
+
+		for (uint64_t addr = 0; addr < PAGES * 4; addr += 4)
+			replaced += section_list_find(&lists[i], addr)->place == PLACE('b');
+		assert_int_equal(replaced, i);
+		assert_int_equal(lists[i].cnt, PAGES);
+	}
+	/* Of some 20 chunks or more, one is another. */
+	assert_true(lists[0].chunk_cnt > 15);
+	for (size_t i = 0, other = 0; i < lists[0].chunk_cnt; i++) {
+		other += lists[0].chunks[i] != lists[1].chunks[i];
+		assert_true(other <= 1);
+	}
+	for (int i = 0; i < VERSIONS; i++)
+		section_list_release(&lists[i]);
+}
+
+TEST(sections_follow_each_other)
+{
+	CLEANUP(section_list_release) struct section_list list = {0};
+
+	for (uint64_t i = 0; i < 200; i++)
+		put(&list, 'a', i * 10, 5);
+	assert_int_equal(section_list_from(&list, 0)->section.addr, 0);
+	assert_int_equal(section_list_from(&list, 5)->section.addr, 10);
+	assert_int_equal(section_list_from(&list, 1004)->section.addr, 1000);
+	assert_null(section_list_from(&list, 1995));
+	assert_null(section_list_find(&list, 1007));
 }
 
 /* Against an array of addresses. */

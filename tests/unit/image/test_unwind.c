@@ -378,14 +378,16 @@ static uint64_t random_number(uint64_t *seed)
 
 TEST(test_garbage_ends_somewhere)
 {
-	const struct image_section *sections;
+	const struct image_section *sections[64];
 	uint64_t seed = 1, ips[IP_MAX];
-	size_t cnt;
+	size_t cnt = 0;
 
 	((struct world *)*state)->chain(capture, 20);
-	sections = image_sections(the_world->image, 0, &cnt);
+	IMAGE_FOR_EACH_SECTION (section, the_world->image, 0)
+		if (cnt < ARRAY_SIZE(sections))
+			sections[cnt++] = section;
 	for (int i = 0; i < 20000; i++) {
-		const struct image_section *section = &sections[random_number(&seed) % cnt];
+		const struct image_section *section = sections[random_number(&seed) % cnt];
 
 		for (size_t reg = 0; reg < HIT_REG_CNT; reg++)
 			if (random_number(&seed) % 2)
