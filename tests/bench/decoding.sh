@@ -18,7 +18,7 @@ make_trace() {
 	shift
 	[ -e "$dir/$name/data" ] || "$lackey" "$@"
 }
-[ -e "$dir/input.i" ] || gcc -E -std=gnu11 -D_GNU_SOURCE -I. -Iuser -I"$build" user/stacks/rules.c -o "$dir/input.i"
+[ -e "$dir/input.i" ] || cat user/stacks/rules*.c | gcc -E -std=gnu11 -D_GNU_SOURCE -I. -Iuser -I"$build" -xc - -o "$dir/input.i"
 make_trace compiler -n 100000000 "$dir/compiler" "$cc1" -quiet -O2 -o /dev/null "$dir/input.i"
 make_trace compiler-cyc -c -n 100000000 "$dir/compiler-cyc" "$cc1" -quiet -O2 -o /dev/null "$dir/input.i"
 make_trace interpreter -n 80000000 "$dir/interpreter" /usr/bin/python3 tests/bench/work.py

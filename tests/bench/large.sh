@@ -12,7 +12,7 @@ dir=$build/bench
 compiler=$dir/compiler
 if [ ! -e "$compiler/data" ]; then
 	mkdir -p "$dir"
-	gcc -E -std=gnu11 -D_GNU_SOURCE -I. -Iuser -I"$build" user/stacks/rules.c -o "$dir/input.i"
+	cat user/stacks/rules*.c | gcc -E -std=gnu11 -D_GNU_SOURCE -I. -Iuser -I"$build" -xc - -o "$dir/input.i"
 	"$build/tests/bench/lackey" -n 100000000 "$compiler" "$(gcc -print-prog-name=cc1)" -quiet -O2 -o /dev/null "$dir/input.i"
 fi
 size=$(stat -c %s "$compiler/data")

@@ -77,7 +77,7 @@ with recursive c(x) as (select 1 union all select x + 1 from c where x < 300000)
 create index i on t(b);
 select count(*), sum(a) from t where b between 100 and 5000;
 SQL
-gcc -E -D_GNU_SOURCE -I. -Iuser user/stacks/rules.c -o "$tmp/rules.i"
+cat user/stacks/rules*.c | gcc -E -D_GNU_SOURCE -I. -Iuser -xc - -o "$tmp/rules.i"
 # A compiler that runs longer: many functions, no two alike.
 awk 'BEGIN { for (i = 0; i < 150; i++)
 	printf "int f%d(int *a, int n) { int s = %d; for (int i = 0; i < n; i++) { if (a[i] > s) s += a[i] * %d; else if (a[i] & %d) s ^= a[i] << %d; else a[i] = s; switch (s & 7) { case %d: s++; break; case 5: s -= n; } } return s; }\n", i, i, i % 13, i % 31 + 1, i % 5, i % 4 }' >"$tmp/many.c"

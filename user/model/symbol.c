@@ -43,6 +43,27 @@ bool symbol_is_part(const char *name)
 	return strstr(name, ".cold") != NULL;
 }
 
+/*
+ * Length of the name without what compilers add to a part that they move out: "f.cold", "f() [clone .cold]".
+ */
+static size_t stem(const char *name)
+{
+	const char *cold = strstr(name, ".cold");
+
+	if (!cold)
+		return strlen(name);
+	if (cold - name >= 8 && !memcmp(cold - 8, " [clone ", 8))
+		cold -= 8;
+	return (size_t)(cold - name);
+}
+
+bool symbol_shares_name(const struct symbol *a, const struct symbol *b)
+{
+	size_t len = stem(a->name);
+
+	return len == stem(b->name) && !memcmp(a->name, b->name, len);
+}
+
 enum symbol_role symbol_role(const char *name)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(roles); i++)

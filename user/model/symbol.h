@@ -53,5 +53,14 @@ static inline bool symbol_owns(const struct symbol *symbol, uint64_t ip)
 /* Whether `name` is of a part that the compiler moved out of a function. */
 bool symbol_is_part(const char *name);
 
+/* Whether one is a part of the other, or both are of one function, by their names. */
+bool symbol_shares_name(const struct symbol *a, const struct symbol *b);
+
+/* The same function, or parts of one that the compiler moved out. */
+static inline bool symbol_same_function(const struct symbol *a, const struct symbol *b)
+{
+	return a == b || (a && b && (a->is_part || b->is_part) && symbol_shares_name(a, b));
+}
+
 /* The role of the function of this name (as in the symbol table). */
 enum symbol_role symbol_role(const char *name);

@@ -69,7 +69,7 @@ static bool find_nearest(struct search *search, const struct symbol *symbol, uin
 	for (size_t i = 0; !search->err && (slice = slice_reader_next(&reader)); i++) {
 		uint64_t far;
 
-		if (!slice->symbol || !same_function(slice->symbol, symbol))
+		if (!slice->symbol || !symbol_same_function(slice->symbol, symbol))
 			continue;
 		far = distance(search, slice, tsc);
 		if (far > best_distance)
@@ -121,7 +121,8 @@ static size_t fit(struct search *search, const struct stacks_config *config, con
 	     depth--) {
 		const struct symbol *symbol = search->outer[depth - search->segment->outer - 1];
 
-		cnt = cnt < known->cnt && symbol && same_function(symbol, function_at(config, known, cnt))
+		cnt = cnt < known->cnt && symbol &&
+				      symbol_same_function(symbol, function_at(config, known, cnt))
 			      ? cnt + 1
 			      : 0;
 	}

@@ -19,7 +19,7 @@ struct calls {
 static size_t find_open(const struct segment *segment, const struct symbol *symbol)
 {
 	for (size_t i = segment->frame_cnt; i-- > 0;)
-		if (same_function(segment->frames[i].symbol, symbol))
+		if (symbol_same_function(segment->frames[i].symbol, symbol))
 			return i;
 	return SIZE_MAX;
 }

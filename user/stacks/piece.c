@@ -121,7 +121,8 @@ static bool return_here(struct builder *builder, const struct branch *branch)
 		return false;
 	caller = segment->frame_cnt - 1 > builder->floor ? top - 1 : NULL;
 	symbol = caller ? caller->symbol : builder->base;
-	if (!covers(symbol, branch->to) && !same_function(symbol, symbol_at(builder, branch, branch->to)))
+	if (!covers(symbol, branch->to) &&
+	    !symbol_same_function(symbol, symbol_at(builder, branch, branch->to)))
 		return false;
 	segment_pop(segment, moments_now(&builder->piece->moments));
 	return true;
@@ -137,7 +138,7 @@ static bool jump_here(struct builder *builder, const struct branch *branch)
 	if (covers(from, branch->to))
 		return true;
 	to = symbol_at(builder, branch, branch->to);
-	if (same_function(from, to))
+	if (symbol_same_function(from, to))
 		return true;
 	if (!top || !top->symbol || !begins(to, branch->to) || top->symbol->role == SYMBOL_SWITCH ||
 	    calls_by_jump(from, to, branch->to))
@@ -172,7 +173,7 @@ static bool start_here(struct builder *builder, const struct branch *branch)
 	symbol = below ? below->symbol : builder->base;
 	/* Not from what is remembered: the kernel may have changed what is mapped. */
 	to = builder->config->symbol_at(builder->config->ctx, branch->to, branch->tsc);
-	if (branch->to != top->resume && (!same_function(symbol, to) || begins(to, branch->to)))
+	if (branch->to != top->resume && (!symbol_same_function(symbol, to) || begins(to, branch->to)))
 		return false;
 	segment_pop(segment, moments_now(&builder->piece->moments));
 	return true;

@@ -16,16 +16,7 @@
  *			stub, a part of the function that the compiler moved away). From a JIT compiler's
  *			code without names to the first byte of a function: a call (the JVM's interpreter
  *			pushes the return address itself).
- *	end of tracing	a pseudo frame: "[syscall]", or "[untraced]" for anything else. A return that ends
- *			tracing ends its frame first.
- *	start		the pseudo frame ends. Where it was left, or in the function that was left: it goes
- *			on. Where a frame was interrupted, or elsewhere in its function: back to that
- *			(sigreturn). At the first byte of another function: a signal handler, on top of what
- *			was interrupted, or, behind a sigreturn, in the place of the handler before it. Else:
- *			the unwinding rule, or the top's place is taken (an rseq abort, a restart elsewhere).
- *	kernel entry	(kernel traced) a frame on top that only the matching exit closes, with all that is
- *			still open above it. An exit to user code closes every entry since user code ran; one
- *			to kernel code those above the entry that interrupted it there.
+ *	kernel, trace	entries, exits, ends and starts of tracing: rules_outside.c.
  *	gap		the segment ends; stitch.c finds out what goes on behind it.
  *
  * The unwinding rule, for control that arrives in the middle of a function that is open further out. Of its
@@ -47,41 +38,9 @@
  */
 #include <string.h>
 
-#include "stacks/stacks_internal.h"
+#include "stacks/rules.h"
 
-/*
- * Length of the name without what compilers add to a part that they move out: "f.cold", "f() [clone .cold]".
- */
-static size_t stem(const char *name)
-{
-	const char *cold = strstr(name, ".cold");
-
-	if (!cold)
-		return strlen(name);
-	if (cold - name >= 8 && !memcmp(cold - 8, " [clone ", 8))
-		cold -= 8;
-	return (size_t)(cold - name);
-}
-
-bool same_function(const struct symbol *a, const struct symbol *b)
-{
-	size_t len;
-
-	if (a == b)
-		return true;
-	if (!a || !b || (!a->is_part && !b->is_part))
-		return false;
-	len = stem(a->name);
-	return len == stem(b->name) && !memcmp(a->name, b->name, len);
-}
-
-static bool is_same(const struct stack_step *step, const struct frame *frame)
-{
-	return frame->symbol && same_function(frame->symbol, step->to);
-}
-
-/* A call of step->to; return_address 0: it is not known. */
-static struct frame *push_call(struct stacks *stacks, const struct stack_step *step, uint64_t return_address)
+struct frame *rules_push_call(struct stacks *stacks, const struct stack_step *step, uint64_t return_address)
 {
 	struct frame *frame =
 		segment_push(&stacks->segment, SLICE_CALL, step->to, step->branch.to, step->moment);
@@ -91,36 +50,20 @@ static struct frame *push_call(struct stacks *stacks, const struct stack_step *s
 	return frame;
 }
 
-/* The top ends, and step->to goes on in its place. */
-static void replace(struct stacks *stacks, const struct stack_step *step)
-{
-	segment_replace(&stacks->segment, step->to, step->branch.to, step->moment);
-}
-
-/*
- * Control is in step->to: with nothing open it has been there since the beginning; a top that is another
- * function has ended.
- */
-static void settle(struct stacks *stacks, const struct stack_step *step)
+void rules_settle(struct stacks *stacks, const struct stack_step *step)
 {
 	const struct frame *top = segment_top(&stacks->segment);
 
 	if (!top)
 		segment_infer(&stacks->segment, step->to, step->branch.to);
 	else if (!is_same(step, top))
-		replace(stacks, step);
+		segment_replace(&stacks->segment, step->to, step->branch.to, step->moment);
 }
 
-/* Control was in step->from. */
-static void settle_from(struct stacks *stacks, const struct stack_step *step)
+void rules_settle_from(struct stacks *stacks, const struct stack_step *step)
 {
 	if (!stacks->segment.frame_cnt && step->from)
 		segment_infer(&stacks->segment, step->from, step->branch.from);
-}
-
-static bool enters(const struct stack_step *step)
-{
-	return begins(step->to, step->branch.to);
 }
 
 /* ---- unwinding ---- */
@@ -172,8 +115,7 @@ static size_t find_unwound(const struct stacks *stacks, const struct stack_step 
 	return innermost;
 }
 
-/* The unwinding rule; true: it applied. */
-static bool unwind(struct stacks *stacks, const struct stack_step *step)
+bool rules_unwind(struct stacks *stacks, const struct stack_step *step)
 {
 	bool is_handler = landing(stacks, 0, step) == LANDING_YES;
 	size_t open = enters(step) ? 0 : find_unwound(stacks, step, is_handler);
@@ -183,7 +125,7 @@ static bool unwind(struct stacks *stacks, const struct stack_step *step)
 		open = find_unwound(stacks, step, is_handler);
 	if (open) {
 		segment_pop_to(&stacks->segment, open, step->moment);
-		settle(stacks, step); /* it may go on in a part that was moved out of it */
+		rules_settle(stacks, step); /* it may go on in a part that was moved out of it */
 		return true;
 	}
 	if (!is_handler)
@@ -208,7 +150,7 @@ static bool retry_after_growth(struct stacks *stacks, const struct stack_step *s
 		    is_same(step, &segment->frames[i - 2])) {
 			return_address = segment->frames[i - 2].return_address;
 			segment_pop_to(segment, i - 2, step->moment);
-			push_call(stacks, step, return_address);
+			rules_push_call(stacks, step, return_address);
 			return true;
 		}
 	}
@@ -253,7 +195,7 @@ static void on_call(struct stacks *stacks, const struct stack_step *step)
 	uint64_t return_address = branch->from_len ? branch->from + branch->from_len : 0;
 	struct frame *frame;
 
-	settle_from(stacks, step);
+	rules_settle_from(stacks, step);
 	if (return_address == branch->to)
 		return;
 	frame = segment_top(&stacks->segment);
@@ -263,7 +205,7 @@ static void on_call(struct stacks *stacks, const struct stack_step *step)
 	}
 	if (step->to->role == SYMBOL_SETJMP && segment_top(&stacks->segment))
 		segment_top(&stacks->segment)->setjmp = return_address;
-	frame = push_call(stacks, step, return_address);
+	frame = rules_push_call(stacks, step, return_address);
 	if (frame)
 		frame->call_from = branch->from;
 }
@@ -275,8 +217,7 @@ bool returns_to(const struct frame *frame, uint64_t to)
 	return frame->call_from && to > frame->call_from && to - frame->call_from <= INSN_BYTES_MAX;
 }
 
-/* Index of the innermost frame that returns there, or SIZE_MAX. */
-static size_t find_callee(const struct segment *segment, uint64_t to)
+size_t rules_find_callee(const struct segment *segment, uint64_t to)
 {
 	for (size_t i = segment->frame_cnt; i > 0; i--) {
 		if (returns_to(&segment->frames[i - 1], to))
@@ -304,7 +245,7 @@ static bool return_from_local(struct stacks *stacks, const struct stack_step *st
 {
 	struct frame *top = segment_top(&stacks->segment);
 
-	if (!top || !top->local_cnt || find_callee(&stacks->segment, step->branch.to) != SIZE_MAX)
+	if (!top || !top->local_cnt || rules_find_callee(&stacks->segment, step->branch.to) != SIZE_MAX)
 		return false;
 	top->local_cnt--;
 	if (top->local[top->local_cnt] == step->branch.to)
@@ -315,7 +256,7 @@ static bool return_from_local(struct stacks *stacks, const struct stack_step *st
 	 */
 	if (!top->local_cnt || !enters(step))
 		return is_same(step, top) && !enters(step);
-	push_call(stacks, step, top->local[--top->local_cnt]);
+	rules_push_call(stacks, step, top->local[--top->local_cnt]);
 	return true;
 }
 
@@ -344,26 +285,26 @@ static void on_return(struct stacks *stacks, const struct stack_step *step)
 	struct frame *top;
 	size_t callee;
 
-	settle_from(stacks, step);
+	rules_settle_from(stacks, step);
 	if (return_from_local(stacks, step))
 		return;
-	callee = find_callee(segment, step->branch.to);
+	callee = rules_find_callee(segment, step->branch.to);
 	if (leaves_for_other_stack(segment_top(segment), step)) {
 		switch_stack(stacks, step);
 	} else if (callee != SIZE_MAX) {
 		segment_pop_to(segment, callee, step->moment);
-		settle(stacks, step);
+		rules_settle(stacks, step);
 	} else if (jumps_inside(stacks, step)) {
 		return;
 	} else if (stays_in_regions(step)) {
-		settle(stacks, step);
+		rules_settle(stacks, step);
 	} else if (leaves_last_frame(stacks, step)) {
 		segment_pop(segment, step->moment);
 		segment_infer(segment, step->to, step->branch.to);
-	} else if (unwind(stacks, step)) {
+	} else if (rules_unwind(stacks, step)) {
 		return;
 	} else if (enters(step) || segment_top(segment)->kernel_entry) {
-		settle(stacks, step);
+		rules_settle(stacks, step);
 		top = segment_top(segment);
 		if (top)
 			top->is_restorer = top->resume && !top->kernel_entry;
@@ -413,7 +354,7 @@ static bool calls_by_stub(struct stacks *stacks, const struct stack_step *step)
 
 	if (step->to->role != SYMBOL_ADAPTER || !top || !top->local_cnt)
 		return false;
-	push_call(stacks, step, top->local[--top->local_cnt]);
+	rules_push_call(stacks, step, top->local[--top->local_cnt]);
 	return true;
 }
 
@@ -421,218 +362,34 @@ static void on_jump(struct stacks *stacks, const struct stack_step *step)
 {
 	const struct frame *top;
 
-	settle_from(stacks, step);
+	rules_settle_from(stacks, step);
 	if (calls_by_stub(stacks, step))
 		return;
 	top = segment_top(&stacks->segment);
 	if (top && is_same(step, top)) {
 		if (may_raise(&step->branch, step->to) && landing(stacks, 0, step) == LANDING_YES)
-			unwind(stacks, step);
+			rules_unwind(stacks, step);
 		return;
 	}
 	if (leaves_for_other_stack(top, step))
 		switch_stack(stacks, step);
 	else if (calls_by_jump(top ? top->symbol : NULL, step->to, step->branch.to))
-		push_call(stacks, step, 0);
+		rules_push_call(stacks, step, 0);
 	else if (jumps_back(&stacks->segment, step))
 		segment_pop(&stacks->segment, step->moment);
-	else if (!may_unwind(&step->branch, step->from) || !unwind(stacks, step))
-		settle(stacks, step);
-}
-
-/* ---- in and out of the kernel, and of the trace ---- */
-
-static bool is_user(uint64_t ip)
-{
-	return ip < 1ull << 63;
-}
-
-uint64_t resume_after(const struct branch *branch)
-{
-	if (branch->kind == BRANCH_INTERRUPT || branch->kind == BRANCH_NONE)
-		return branch->from;
-	if (branch->kind == BRANCH_SYSCALL && !branch->from_len)
-		return branch->from + SYSCALL_BYTES;
-	return branch->from + branch->from_len;
-}
-
-static void on_kernel_entry(struct stacks *stacks, const struct stack_step *step)
-{
-	const struct branch *branch = &step->branch;
-	struct frame *frame;
-
-	settle_from(stacks, step);
-	frame = push_call(stacks, step, 0);
-	if (!frame)
-		return;
-	frame->kernel_entry = true;
-	frame->resume = resume_after(branch);
-}
-
-/*
- * Index of the entry that an exit to `to` belongs to, or 0 where none was seen: then all that is open is the
- * kernel's.
- */
-static size_t find_entry(const struct segment *segment, uint64_t to)
-{
-	size_t innermost = SIZE_MAX;
-
-	for (size_t i = segment->frame_cnt; i > 0; i--) {
-		const struct frame *frame = &segment->frames[i - 1];
-
-		if (!frame->kernel_entry)
-			continue;
-		if (is_user(to) ? is_user(frame->resume) : frame->resume == to)
-			return i - 1;
-		if (innermost == SIZE_MAX)
-			innermost = i - 1;
-	}
-	return innermost == SIZE_MAX || is_user(to) ? 0 : innermost;
-}
-
-/*
- * One past the frame on which a handler was put when it was interrupted at step->to, or else in the same
- * function: the handler may have led elsewhere. Or 0.
- */
-static size_t find_interrupted(const struct segment *segment, const struct stack_step *step)
-{
-	for (size_t i = segment->frame_cnt; i > 1; i--)
-		if (segment->frames[i - 1].resume == step->branch.to)
-			return i - 1;
-	for (size_t i = segment->frame_cnt; i > 1 && !enters(step); i--)
-		if (segment->frames[i - 1].resume && is_same(step, &segment->frames[i - 2]))
-			return i - 1;
-	return 0;
-}
-
-/* One past the frame to which a call has returned during the pause, or 0. */
-static size_t find_returned(const struct segment *segment, uint64_t to)
-{
-	size_t callee = find_callee(segment, to);
-
-	return callee == SIZE_MAX ? 0 : callee;
-}
-
-/*
- * Code goes on at step->to after a pause that began where `resume` would be next; 0: unknown. `by_call`: it
- * may have been a sigreturn.
- */
-static void resume_at(struct stacks *stacks, const struct stack_step *step, uint64_t resume, bool by_call)
-{
-	struct segment *segment = &stacks->segment;
-	uint64_t to = step->branch.to;
-	const struct frame *top = segment_top(segment);
-	struct frame *handler;
-	size_t interrupted;
-
-	if (top && (to == resume || (is_same(step, top) && !enters(step))))
-		return;
-	/* A signal may have come before the first instruction of a function, too. */
-	interrupted = find_interrupted(segment, step);
-	if (enters(step) && !(by_call && interrupted)) {
-		if (by_call && top && top->is_restorer) {
-			resume = top->resume;
-			segment_pop(segment, step->moment);
-		}
-		handler = push_call(stacks, step, 0);
-		if (handler)
-			handler->resume = resume;
-		return;
-	}
-	if (!interrupted)
-		interrupted = find_returned(segment, to);
-	if (interrupted)
-		segment_pop_to(segment, interrupted, step->moment);
-	if (interrupted)
-		settle(stacks, step);
-	else if (!unwind(stacks, step) && (symbol_is_function(step->to) || !segment_top(segment)))
-		settle(stacks, step);
-}
-
-static void on_kernel_exit(struct stacks *stacks, const struct stack_step *step)
-{
-	struct segment *segment = &stacks->segment;
-	size_t entry;
-	uint64_t resume = 0;
-
-	settle_from(stacks, step);
-	entry = find_entry(segment, step->branch.to);
-	if (entry < segment->frame_cnt && segment->frames[entry].kernel_entry)
-		resume = segment->frames[entry].resume;
-	segment_pop_to(segment, entry, step->moment);
-	/*
-	 * Into a function that the kernel was entered from before anything was seen: at its first byte, it
-	 * did not begin just now.
-	 */
-	if (!resume && !segment_top(segment))
-		segment_infer(segment, step->to, step->branch.to);
-	else
-		resume_at(stacks, step, resume, true);
-}
-
-static void on_trace_end(struct stacks *stacks, const struct stack_step *step)
-{
-	const struct branch *branch = &step->branch;
-	struct segment *segment = &stacks->segment;
-	struct frame *frame;
-
-	settle_from(stacks, step);
-	if (branch->kind == BRANCH_RETURN && segment_top(segment) && segment_top(segment)->symbol)
-		segment_pop(segment, step->moment);
-	if (branch->kind == BRANCH_SYSRET)
-		segment_pop_to(segment, 0, step->moment);
-	frame = segment_push(segment, branch->kind == BRANCH_SYSCALL ? SLICE_SYSCALL : SLICE_UNTRACED, NULL,
-			     branch->from, step->moment);
-	if (!frame)
-		return;
-	frame->resume = resume_after(branch);
-	if (branch->kind == BRANCH_CALL)
-		frame->return_address = frame->resume;
-}
-
-/* The kernel, in which a gap began, goes back to exactly where it was entered from. */
-static bool ends_kernel_gap(const struct stacks *stacks, const struct stack_step *step)
-{
-	const struct segment *chain = &stacks->chain;
-	const struct frame *last = chain->frame_cnt ? &chain->frames[chain->frame_cnt - 1] : NULL;
-
-	return !stacks->segment.frame_cnt && stacks->has_chain && stacks->pause == PAUSE_GAP && last &&
-	       last->kernel_entry && last->resume == step->branch.to;
-}
-
-static void on_trace_start(struct stacks *stacks, const struct stack_step *step)
-{
-	const struct frame *top = segment_top(&stacks->segment);
-	uint64_t resume = 0;
-	bool by_call = false;
-
-	if (step->space != stacks->space) {
-		/* An exec ended every call of the program before it. */
-		if (top)
-			stacks_pause(stacks, PAUSE_NONE, step->moment);
-		stacks->space = step->space;
-		top = NULL;
-	}
-	if (top && !top->symbol) {
-		resume = top->resume;
-		by_call = segment_slice(&stacks->segment, top)->kind == SLICE_SYSCALL;
-		segment_pop(&stacks->segment, step->moment);
-	}
-	if (!top && ends_kernel_gap(stacks, step))
-		segment_infer(&stacks->segment, step->to, step->branch.to);
-	else
-		resume_at(stacks, step, resume, by_call);
+	else if (!may_unwind(&step->branch, step->from) || !rules_unwind(stacks, step))
+		rules_settle(stacks, step);
 }
 
 void rules_apply(struct stacks *stacks, const struct stack_step *step)
 {
 	if (step->branch.flags & BRANCH_TRACE_START) {
 		if (step->to)
-			on_trace_start(stacks, step);
+			rules_on_trace_start(stacks, step);
 		return;
 	}
 	if (step->branch.flags & BRANCH_TRACE_END) {
-		on_trace_end(stacks, step);
+		rules_on_trace_end(stacks, step);
 		return;
 	}
 	if (!step->to)
@@ -651,10 +408,10 @@ void rules_apply(struct stacks *stacks, const struct stack_step *step)
 		break;
 	case BRANCH_SYSCALL:
 	case BRANCH_INTERRUPT:
-		on_kernel_entry(stacks, step);
+		rules_on_kernel_entry(stacks, step);
 		break;
 	case BRANCH_SYSRET:
-		on_kernel_exit(stacks, step);
+		rules_on_kernel_exit(stacks, step);
 		break;
 	default:
 		break;

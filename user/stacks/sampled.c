@@ -127,7 +127,7 @@ static bool agree(uint64_t a, uint64_t b)
 
 static bool goes_on(const struct call *open, const struct call *now)
 {
-	return open->is_inlined == now->is_inlined && same_function(open->symbol, now->symbol) &&
+	return open->is_inlined == now->is_inlined && symbol_same_function(open->symbol, now->symbol) &&
 	       agree(open->cfa, now->cfa) && agree(open->site, now->site);
 }
 
@@ -452,7 +452,7 @@ static size_t open_as_it_waits(const struct sampler *sampler, size_t cnt, const 
 	const struct call *open = sampler->open.items;
 	const struct symbol *leaf = sampler->config->symbol_at(sampler->config->ctx, item->leaf, item->start);
 
-	if (!cnt || same_function(leaf, open[cnt - 1].symbol) || !leaf->object)
+	if (!cnt || symbol_same_function(leaf, open[cnt - 1].symbol) || !leaf->object)
 		return cnt;
 	while (cnt && open[cnt - 1].symbol->object && !strcmp(leaf->object, open[cnt - 1].symbol->object))
 		cnt--;

@@ -6,6 +6,7 @@
  *			frames, keeps the rest as steps
  *	piece_store.c	where pieces wait whose turn comes later
  *	rules.c		what each step does to the stack
+ *	rules_outside.c	the same, of steps out of what is traced, and back
  *	stacks.c	joins pieces, begins and ends segments
  *	stitch.c	whether a segment goes on with the stack of the one before
  *	callers.c	the callers that a recorded stack tells
@@ -85,9 +86,6 @@ struct stacks {
 	uint64_t space;
 	bool no_memory;
 };
-
-/* A function, or the part of it that the compiler moved away. */
-bool same_function(const struct symbol *a, const struct symbol *b);
 
 /* ip is the first byte of the function. */
 static inline bool begins(const struct symbol *symbol, uint64_t ip)

@@ -69,7 +69,7 @@ static bool verify(const struct frame *old, size_t keep, const struct segment *s
 		if (!*budget)
 			return false;
 		--*budget;
-		if (!same_function(frame->symbol, inferred->symbol))
+		if (!symbol_same_function(frame->symbol, inferred->symbol))
 			return false;
 		if (d && has_return(&old[keep - d])) {
 			if (!returns_to(&old[keep - d], inferred->ip))
@@ -103,7 +103,7 @@ static bool waited_there(const struct frame *old, size_t old_cnt, size_t keep, c
 static bool is_unique(const struct frame *old, size_t old_cnt, size_t keep)
 {
 	for (size_t i = 0; i < old_cnt; i++)
-		if (i != keep - 1 && same_function(old[i].symbol, old[keep - 1].symbol))
+		if (i != keep - 1 && symbol_same_function(old[i].symbol, old[keep - 1].symbol))
 			return false;
 	return true;
 }
