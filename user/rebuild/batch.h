@@ -7,7 +7,7 @@
 
 #include "model/timeline.h"
 #include "stacks/calls.h"
-#include "stacks/sampled.h"
+#include "stacks/sampled/sampled.h"
 #include "stacks/stacks.h"
 
 enum batch_kind {

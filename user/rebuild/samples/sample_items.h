@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What the samples of one thread say, put together: its ticks, and the times when it ran no code of its own,
- * with why and until when. From here on it is stacks/sampled.h's.
+ * with why and until when. From here on it is stacks/sampled/sampled.h's.
  */
 #pragma once
 
 #include "rebuild/samples/sample_stack.h"
-#include "stacks/sampled.h"
+#include "stacks/sampled/sampled.h"
 
 struct sample_context {
 	struct timeline *timeline; /* details and flows become its own */

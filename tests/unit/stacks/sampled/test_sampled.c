@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "base/array.h"
-#include "stacks/sampled.h"
+#include "stacks/sampled/sampled.h"
 #include "unit/stacks/functions.h"
 
 enum { CALLED = 6, STACK_TOP = 1 << 20, DEPTH_MAX = 24 };
@@ -484,6 +484,50 @@ TEST(test_other_stacks)
 		      "a?! 100-500\n  b? 100-150\n    c? 100-150\n  f 150-250\n    g 150-250\n  h 250-350\n  "
 		      "  g 250-350\n"
 		      "  f 350-450\n    g 350-450\n  d! 450-500\n");
+}
+
+/* What comes on yet another stack, or behind a loss, says nothing of the callers. */
+TEST(test_other_stacks_at_last)
+{
+	struct by_hand hand = {0};
+
+	add(&hand, 100, "a1 b1 c0", 0);
+	add(&hand, 200, "f1 g0", 50);
+	add(&hand, 300, "a1 b1 c0", 20); /* whole, but of another root */
+	hand.items[2].reached = 0;
+	add(&hand, 400, "a2 d0", 0);
+	assert_slices(&hand, 400,
+		      "a? 100-250\n  b? 100-150\n    c? 100-150\n  f 150-250\n    g 150-250\n"
+		      "a 250-350\n  b 250-350\n    c 250-350\na! 350-400\n  d! 350-400\n");
+	hand.items[2] = (struct sampled_item){.start = 300, .end = 300, .is_lost = true};
+	assert_slices(&hand, 400,
+		      "a?! 100-300\n  b?! 100-300\n    c?! 100-300\n      f! 150-300\n        g! 150-300\n"
+		      "a?! 400-400\n  d?! 400-400\n");
+}
+
+/* However many there are. */
+TEST(test_many_other_stacks)
+{
+	enum { MANY = 100000 };
+	struct sampled_item *items = calloc(MANY + 1, sizeof(*items));
+	struct timeline_thread thread = {0};
+	struct by_hand hand = {0};
+
+	assert_non_null(items);
+	items[0] = *add(&hand, 0, "a1 b0", 0);
+	add(&hand, 0, "f1 g0", 50);
+	add(&hand, 0, "h1 g0", 70);
+	for (size_t i = 1; i <= MANY; i++) {
+		items[i] = hand.items[2 - i % 2];
+		items[i].start = items[i].end = i * PERIOD;
+	}
+	assert_ok(sampled_build(&config, items, MANY + 1, MANY * PERIOD, PERIOD, &thread));
+	/* The first four go on all the time; h and its g come and go. */
+	assert_int_equal(thread.slice_cnt, 4 + MANY);
+	for (size_t i = 0; i < 4; i++)
+		assert_int_equal(thread.slices[i].end_ns, MANY * PERIOD);
+	timeline_thread_release(&thread);
+	free(items);
 }
 
 /* Between them there is room for frames that no copy has held. */
