@@ -21,7 +21,9 @@
 
 void inlined_release(struct inlined *inlined)
 {
+	free(inlined->blocks);
 	spill_free(inlined->items);
+	pack_store_free(inlined->store);
 	*inlined = (struct inlined){0};
 }
 
@@ -38,6 +40,51 @@ void inlined_see(struct inlined *inlined, const struct inline_chain *chain, uint
 		inlined->no_memory = true;
 }
 
+/* ---- packing ---- */
+
+/* As differences, so that a loop's events are the same bytes again and again. */
+static int pack_block(struct inlined *inlined, struct inlined_event *events, size_t cnt)
+{
+	struct inlined_block block = {.cnt = cnt};
+	int err;
+
+	for (size_t i = cnt; i-- > 1;)
+		events[i].moment -= events[i - 1].moment;
+	err = pack_bytes(inlined->store, events, cnt * sizeof(*events), &block.packed);
+	return err ? err : ARRAY_PUSH(inlined->blocks, inlined->block_cnt, inlined->block_cap, block);
+}
+
+static int unpack_block(const struct inlined *inlined, const struct inlined_block *block,
+			struct inlined_event *events)
+{
+	int err = unpack_bytes(inlined->store, block->packed, events, block->cnt * sizeof(*events));
+
+	for (size_t i = 1; i < block->cnt && !err; i++)
+		events[i].moment += events[i - 1].moment;
+	return err;
+}
+
+/* As slices and stamps: if they are many, all but some of the last. */
+static int pack(struct inlined *inlined)
+{
+	size_t block, cnt = 0;
+	int err = 0;
+
+	if (!inlined->store && !spill_is_tight())
+		return 0;
+	if (!inlined->store)
+		inlined->store = pack_store_new();
+	if (!inlined->store)
+		return -ENOMEM;
+	block = inlined->store->slices;
+	if (inlined->cnt <= block * 3 / 2)
+		return 0;
+	for (; cnt + block < inlined->cnt && !err; cnt += block)
+		err = pack_block(inlined, inlined->items + cnt, block);
+	return err ? err
+		   : spill_drop(&inlined->items, &inlined->cnt, &inlined->cap, cnt, sizeof(*inlined->items));
+}
+
 int inlined_append(struct inlined *inlined, const struct inlined *later, uint64_t offset)
 {
 	if (spill_reserve(&inlined->items, &inlined->cap, inlined->cnt + later->cnt, sizeof(*inlined->items)))
@@ -46,7 +93,53 @@ int inlined_append(struct inlined *inlined, const struct inlined *later, uint64_
 		inlined->items[inlined->cnt] = later->items[i];
 		inlined->items[inlined->cnt++].moment += offset;
 	}
-	return 0;
+	return pack(inlined);
+}
+
+/* All of them, one after the other. */
+struct reader {
+	const struct inlined *inlined;
+	size_t block;			   /* the next */
+	const struct inlined_event *items; /* those at hand */
+	size_t at, cnt;
+	struct inlined_event *unpacked; /* a block */
+	int err;
+};
+
+static int reader_begin(struct reader *reader, const struct inlined *inlined)
+{
+	*reader = (struct reader){.inlined = inlined};
+	if (inlined->block_cnt)
+		reader->unpacked = malloc(inlined->store->slices * sizeof(*reader->unpacked));
+	return inlined->block_cnt && !reader->unpacked ? -ENOMEM : 0;
+}
+
+static void reader_more(struct reader *reader)
+{
+	const struct inlined *inlined = reader->inlined;
+
+	reader->at = reader->cnt = 0;
+	if (reader->err || reader->block > inlined->block_cnt)
+		return;
+	if (reader->block < inlined->block_cnt) {
+		const struct inlined_block *block = &inlined->blocks[reader->block];
+
+		reader->err = unpack_block(inlined, block, reader->unpacked);
+		reader->items = reader->unpacked;
+		reader->cnt = reader->err ? 0 : block->cnt;
+	} else {
+		reader->items = inlined->items;
+		reader->cnt = inlined->cnt;
+	}
+	reader->block++;
+}
+
+/* The next, which stays so until reader->at is one higher; NULL: there is none, or reader->err. */
+static const struct inlined_event *reader_next(struct reader *reader)
+{
+	if (reader->at == reader->cnt)
+		reader_more(reader);
+	return reader->at < reader->cnt ? &reader->items[reader->at] : NULL;
 }
 
 /* ---- putting them in ---- */
@@ -59,6 +152,7 @@ struct open_call {
 };
 
 struct merge {
+	struct reader events; /* that were seen */
 	struct slice_list out;
 	struct open_call *open;
 	size_t open_cnt, open_cap;
@@ -129,7 +223,7 @@ static int see(struct merge *merge, const struct inlined_event *event)
 	return err;
 }
 
-static int pack(struct merge *merge)
+static int pack_out(struct merge *merge)
 {
 	size_t *open, cnt = 0;
 	int err;
@@ -145,26 +239,35 @@ static int pack(struct merge *merge)
 	return err;
 }
 
-static int merge_all(const struct inlined *inlined, const struct slice_list *slices, struct merge *merge)
+/* All that was seen before that moment. */
+static int see_until(struct merge *merge, uint64_t moment)
+{
+	const struct inlined_event *event;
+	int err = 0;
+
+	for (; !err && (event = reader_next(&merge->events)) && event->moment < moment; merge->events.at++)
+		err = see(merge, event);
+	return err ? err : merge->events.err;
+}
+
+static int merge_all(const struct slice_list *slices, struct merge *merge)
 {
 	struct slice_reader reader;
 	const struct slice *slice;
-	size_t next = 0;
 	int err = slice_reader_begin(&reader, slices);
 
 	while (!err && (slice = slice_reader_next(&reader))) {
-		for (; next < inlined->cnt && inlined->items[next].moment < slice->start_ns && !err; next++)
-			err = see(merge, &inlined->items[next]);
+		err = see_until(merge, slice->start_ns);
 		end_before(merge, slice->start_ns);
 		if (!err)
 			err = begin(merge, *slice);
 		if (!err)
-			err = pack(merge);
+			err = pack_out(merge);
 	}
 	err = err ? err : reader.err;
 	slice_reader_end(&reader);
-	for (; next < inlined->cnt && !err; next++)
-		err = see(merge, &inlined->items[next]);
+	if (!err)
+		err = see_until(merge, UINT64_MAX);
 	end_before(merge, UINT64_MAX);
 	return err;
 }
@@ -176,7 +279,10 @@ int inlined_insert(const struct inlined *inlined, struct slice_list *slices)
 
 	if (!inlined->cnt)
 		return 0;
-	err = merge_all(inlined, slices, &merge);
+	err = reader_begin(&merge.events, inlined);
+	if (!err)
+		err = merge_all(slices, &merge);
+	free(merge.events.unpacked);
 	free(merge.open);
 	if (err) {
 		slice_list_release(&merge.out);

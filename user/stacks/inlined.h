@@ -14,8 +14,15 @@ struct inlined_event {
 	uint64_t ip;
 };
 
+/* Kept as slices are (lists/slice_list.h): by moment, with packed ones in front of the array. */
 struct inlined {
-	struct inlined_event *items; /* by moment */
+	struct pack_store *store; /* its own; NULL: none is packed */
+	struct inlined_block {
+		struct packed packed;
+		size_t cnt;
+	} * blocks;
+	size_t block_cnt, block_cap;
+	struct inlined_event *items;
 	size_t cnt, cap;
 	bool no_memory; /* sticks */
 };
@@ -26,7 +33,7 @@ void inlined_release(struct inlined *inlined);
 void inlined_see(struct inlined *inlined, const struct inline_chain *chain, uint64_t ip,
 		 const struct symbol *function, uint64_t moment);
 
-/* Puts `later` behind, its moments `offset` higher. 0 or -ENOMEM. */
+/* Puts `later`, of which none is packed, behind, its moments `offset` higher. 0 or -ENOMEM. */
 int inlined_append(struct inlined *inlined, const struct inlined *later, uint64_t offset);
 
 /* Puts slices for them among those of a thread, whose times are moments. 0 or -ENOMEM. */

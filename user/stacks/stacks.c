@@ -386,6 +386,7 @@ int stacks_finish(struct stacks *stacks)
 		return -ENOMEM;
 	if (inlined_insert(&stacks->inlined, &stacks->slices))
 		return -ENOMEM;
+	inlined_release(&stacks->inlined);
 	if (stacks->slices.block_cnt || stacks->moments.stamps.block_cnt)
 		return stored_new(stacks->thread, &stacks->slices, &stacks->moments, stacks->config,
 				  &stacks->store);

@@ -248,28 +248,6 @@ TEST(test_ranges)
 
 /* ---- inlined calls ---- */
 
-static struct symbol inlined_symbols[] = {{.name = "f", .named = true}, {.name = "g", .named = true}};
-static const struct symbol *both[] = {&inlined_symbols[0], &inlined_symbols[1]};
-
-/* In each function f is inlined at [20, 60), and g into that at [30, 40). */
-static const struct inline_chain *inlines_at(void *ctx, uint64_t ip, uint64_t tsc, uint64_t *ret_end)
-{
-	static const struct inline_chain chains[] = {{.start = 0, .end = 20, .symbols = both},
-						     {.start = 20, .end = 30, .symbols = both, .cnt = 1},
-						     {.start = 30, .end = 40, .symbols = both, .cnt = 2},
-						     {.start = 40, .end = 60, .symbols = both, .cnt = 1},
-						     {.start = 60, .end = 256, .symbols = both}};
-	uint64_t offset = (ip - BASE) % FUNCTION_BYTES;
-	size_t i = 0;
-
-	(void)ctx;
-	(void)tsc;
-	while (offset >= chains[i].end)
-		i++;
-	*ret_end = ip - offset + chains[i].end;
-	return &chains[i];
-}
-
 TEST(test_inlined)
 {
 	struct timeline *timeline;

@@ -38,7 +38,7 @@ static enum landing landing(void *ctx, uint64_t call_ip, uint64_t handler, uint6
 										    : LANDING_NO;
 }
 
-static const struct stacks_config config = {.symbol_at = symbol_at, .time_ns = time_ns, .landing = landing};
+static struct stacks_config config = {.symbol_at = symbol_at, .time_ns = time_ns, .landing = landing};
 
 /* ---- programs ---- */
 
@@ -359,6 +359,43 @@ TEST(test_cuts_do_not_matter)
 		timeline_free(whole);
 		timeline_free(pieces);
 	}
+}
+
+static size_t inlined_cnt(const struct timeline_thread *thread)
+{
+	size_t cnt = 0;
+
+	for (size_t i = 0; i < thread->slice_cnt; i++)
+		cnt += thread->slices[i].flags & SLICE_INLINED ? 1 : 0;
+	return cnt;
+}
+
+/* Also where they are packed, and what they are made of is. */
+TEST(test_inlined_calls)
+{
+	size_t inlined = 0;
+
+	config.inlines_at = inlines_at;
+	for (uint64_t run = 1; run <= RUNS; run++) {
+		struct timeline *packed, *plain;
+		size_t cut;
+
+		generate(&truth, run);
+		cut = truth.branch_cnt / 2;
+		plain = build(truth.branches, truth.branch_cnt, &cut, 1);
+		spill_set_memory(0);
+		packed = build(truth.branches, truth.branch_cnt, &cut, 1);
+		spill_set_memory(SPILL_MEMORY);
+		inlined += inlined_cnt(plain->threads);
+		assert_int_equal(packed->threads->slice_cnt, plain->threads->slice_cnt);
+		for (size_t i = 0; i < plain->threads->slice_cnt; i++)
+			assert_memory_equal(&packed->threads->slices[i], &plain->threads->slices[i],
+					    sizeof(struct slice));
+		timeline_free(plain);
+		timeline_free(packed);
+	}
+	config.inlines_at = NULL;
+	assert_true(inlined > RUNS);
 }
 
 /* The innermost call open just behind time_ns, or '-'. */
