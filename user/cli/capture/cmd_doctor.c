@@ -2,19 +2,22 @@
 /* doctor: one table of what works here, and what would change the rest. */
 #include "cli/cli.h"
 
+#include <errno.h>
 #include <stdbool.h>
 #include <string.h>
 
 #include "base/array.h"
+#include "base/error.h"
 #include "base/on_line.h"
+#include "cli/json.h"
 #include "cli/terminal.h"
 #include "doctor/doctor.h"
 
 struct table {
 	bool json;
+	yajl_gen gen;		  /* NULL: it is text */
 	struct terminal terminal; /* no line is cut */
 	size_t source;		  /* the best that works, of `sources` */
-	size_t cnt;
 };
 
 enum { OPT_JSON = 256 };
@@ -47,29 +50,14 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	}
 }
 
-static void print_json_string(const char *text)
+static void print_json(yajl_gen gen, const struct finding *finding, const char *state)
 {
-	putchar('"');
-	for (; *text; text++) {
-		if (*text == '"' || *text == '\\')
-			printf("\\%c", *text);
-		else if ((unsigned char)*text < ' ')
-			printf("\\u%04x", *text);
-		else
-			putchar(*text);
-	}
-	putchar('"');
-}
-
-static void print_json(const struct finding *finding, const char *state, bool first)
-{
-	printf("%s\n  {\"name\": ", first ? "" : ",");
-	print_json_string(finding->name);
-	printf(", \"state\": \"%s\", \"detail\": ", state);
-	print_json_string(finding->detail);
-	printf(", \"remedy\": ");
-	print_json_string(finding->remedy);
-	putchar('}');
+	yajl_gen_map_open(gen);
+	json_key_text(gen, "name", finding->name);
+	json_key_text(gen, "state", state);
+	json_key_text(gen, "detail", finding->detail);
+	json_key_text(gen, "remedy", finding->remedy);
+	yajl_gen_map_close(gen);
 }
 
 static void print_text(const struct table *table, const struct finding *finding, const char *state)
@@ -99,11 +87,10 @@ static int print(void *ctx, const struct finding *finding)
 	for (size_t i = 0; i < table->source && finding->state == FINDING_WORKS; i++)
 		if (!strcmp(finding->name, sources[i].finding))
 			table->source = i;
-	if (table->json)
-		print_json(finding, state, !table->cnt);
+	if (table->gen)
+		print_json(table->gen, finding, state);
 	else
 		print_text(table, finding, state);
-	table->cnt++;
 	return 0;
 }
 
@@ -134,14 +121,20 @@ int cmd_doctor(int argc, char **argv)
 	int works, err;
 
 	options_parse(&argp, argc, argv, 0, &table);
-	if (table.json)
-		putchar('[');
+	if (table.json) {
+		table.gen = json_to_stdout();
+		if (!table.gen)
+			return print_failure(fail(-ENOMEM, "no memory for the findings"), STATUS_FAILED);
+		yajl_gen_array_open(table.gen);
+	}
 	err = doctor_run(print, &table, &works);
-	if (table.json)
-		puts("\n]");
-	else
+	if (table.gen) {
+		yajl_gen_array_close(table.gen);
+		yajl_gen_free(table.gen);
+	} else {
 		printf("\ntrailcam's main job %s%s%s\n", works ? "works here" : "does not work here",
 		       works ? sources[table.source].how : without_trigger(&table),
 		       works ? ": trailcam run -t FUNCTION -- PROGRAM" : "");
+	}
 	return end_output(err) || !works ? STATUS_FAILED : STATUS_OK;
 }
