@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/containers/hash_index.h"
 #include "base/error.h"
 #include "base/utf8.h"
 
@@ -90,15 +91,6 @@ int fxt_error(const struct fxt *fxt)
 
 /* ---- strings ---- */
 
-static uint32_t hash_text(const char *text, size_t len)
-{
-	uint32_t hash = 2166136261u;
-
-	for (size_t i = 0; i < len; i++)
-		hash = (hash ^ (unsigned char)text[i]) * 16777619u;
-	return hash;
-}
-
 static uint16_t string_find(const struct fxt *fxt, const char *text, uint32_t hash)
 {
 	uint16_t index = fxt->buckets[hash % BUCKETS];
@@ -153,7 +145,7 @@ static void write_padded(struct fxt *fxt, const void *bytes, size_t size)
 /* The index of a string, defined to the reader if need be. 0: the empty string. */
 static uint16_t string_index(struct fxt *fxt, const char *text)
 {
-	uint32_t hash = hash_text(text, strlen(text));
+	uint32_t hash = (uint32_t)hash_text(0, text);
 	uint16_t index = *text ? string_find(fxt, text, hash) : 0;
 	size_t len;
 	uint64_t header;
