@@ -15,6 +15,7 @@
 #include "doctor/doctor.h"
 #include "process/proc_status.h"
 #include "process/program.h"
+#include "trigger/privilege.h"
 
 static void say(struct finding *finding, enum finding_state state, const char *detail)
 {
@@ -90,14 +91,9 @@ static void check_no_new_privs(struct finding *finding)
 				     : "not set");
 }
 
-/* The initial namespace maps every id to itself. */
 static void check_user_namespace(struct finding *finding)
 {
-	CLEANUP(fclosep) FILE *file = fopen("/proc/self/uid_map", "re");
-	unsigned long inside = 0, outside = 1, cnt = 0;
-
-	if (file && fscanf(file, "%lu %lu %lu", &inside, &outside, &cnt) == 3 && !outside &&
-	    cnt == UINT32_MAX)
+	if (!privilege_in_user_namespace())
 		say(finding, FINDING_WORKS, "the initial one");
 	else
 		say(finding, FINDING_FAILS,

@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/seccomp.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -18,6 +19,7 @@
 
 #include "base/cleanup.h"
 #include "base/error.h"
+#include "process/proc_status.h"
 
 /* CAP_SYS_ADMIN contains the two others. */
 static bool has_capability(cap_value_t which)
@@ -34,7 +36,7 @@ static bool has_capability(cap_value_t which)
 }
 
 /* The initial namespace maps every id to itself. */
-static bool in_user_namespace(void)
+bool privilege_in_user_namespace(void)
 {
 	CLEANUP(fclosep) FILE *file = fopen("/proc/self/uid_map", "re");
 	unsigned long inside, outside, cnt;
@@ -46,21 +48,17 @@ static bool in_user_namespace(void)
 
 const char *privilege_bpf_lacks(void)
 {
-	if (in_user_namespace())
+	if (privilege_in_user_namespace())
 		return "CAP_BPF and CAP_PERFMON in the initial user namespace";
 	return has_capability(CAP_BPF) && has_capability(CAP_PERFMON) ? NULL : "CAP_BPF and CAP_PERFMON";
 }
 
 static bool has_seccomp_filter(void)
 {
-	CLEANUP(fclosep) FILE *file = fopen("/proc/self/status", "re");
-	char line[256];
-	int mode = 0;
+	uint64_t mode = 0;
 
-	while (file && fgets(line, sizeof(line), file))
-		if (sscanf(line, "Seccomp: %d", &mode) == 1)
-			break;
-	return mode == 2;
+	proc_status_number(getpid(), "Seccomp", 10, &mode);
+	return mode == SECCOMP_MODE_FILTER;
 }
 
 static const char *own_path(char *buffer, size_t size)
@@ -75,7 +73,7 @@ static const char *own_path(char *buffer, size_t size)
 
 static int fail_confined(const char *call)
 {
-	if (in_user_namespace())
+	if (privilege_in_user_namespace())
 		return fail(-EPERM,
 			    "%s is not permitted in a user namespace (a rootless container?), whatever the "
 			    "capabilities: run trailcam outside of it",
@@ -98,7 +96,7 @@ int privilege_fail_bpf(void)
 	const char *missing = bpf ? "CAP_PERFMON is" : perfmon ? "CAP_BPF is" : "both are";
 	char path[4096];
 
-	if ((bpf && perfmon) || in_user_namespace())
+	if ((bpf && perfmon) || privilege_in_user_namespace())
 		return fail_confined("bpf(2)");
 	return fail(-EPERM,
 		    "a probe needs the capabilities CAP_BPF and CAP_PERFMON, and %s missing: run "

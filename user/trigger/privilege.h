@@ -14,6 +14,9 @@ int privilege_fail_bpf(void);
  */
 const char *privilege_bpf_lacks(void);
 
+/* Whether this process is in another user namespace than the initial one, where no capability counts. */
+bool privilege_in_user_namespace(void);
+
 /* Whether `err` means that no file descriptors are left, in any of its forms. */
 bool privilege_is_descriptors(int err);
 
