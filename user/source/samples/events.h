@@ -17,6 +17,12 @@ struct samples_events {
 	size_t cnt;
 };
 
+/* How many there are; events NULL: none. */
+static inline size_t samples_events_cnt(const struct samples_events *events)
+{
+	return events ? events->cnt : 0;
+}
+
 /* -EINVAL with a sentence: no such event, one twice, or more than SAMPLES_EVENTS_MAX; -ENOMEM. */
 int samples_events_parse(const char *list, struct samples_events *ret_events);
 

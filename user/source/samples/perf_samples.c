@@ -140,11 +140,6 @@ static int choose_count(struct perf_samples *samples, size_t nth)
 	return samples_events_fail(samples->config.events, nth, samples->config.frequency, err);
 }
 
-static size_t count_cnt(const struct perf_samples *samples)
-{
-	return samples->config.events ? samples->config.events->cnt : 0;
-}
-
 static void set_attr(struct perf_samples *samples)
 {
 	struct perf_event_attr *attr = &samples->attr;
@@ -235,7 +230,7 @@ int perf_samples_new(struct perf_samples **ret_samples, const struct perf_sample
 		samples->rings[cpu].owner = -1;
 	set_attr(samples);
 	err = choose_event(samples);
-	for (size_t i = 0; i < count_cnt(samples) && !err; i++)
+	for (size_t i = 0; i < samples_events_cnt(samples->config.events) && !err; i++)
 		err = choose_count(samples, i);
 	if (!err)
 		err = open_rings(samples);
@@ -292,7 +287,9 @@ static int add_thread(struct perf_samples *samples, pid_t tid, bool at_exec)
 	int err = 0;
 
 	for (uint32_t cpu = 0; cpu < samples->config.cpu_cnt && !err; cpu++)
-		for (uint32_t i = 0; i <= count_cnt(samples) && samples->rings[cpu].owner >= 0 && !err; i++)
+		for (uint32_t i = 0; i <= samples_events_cnt(samples->config.events) &&
+				     samples->rings[cpu].owner >= 0 && !err;
+		     i++)
 			err = add_event(samples, tid, (int)cpu, at_exec, i);
 	return err;
 }

@@ -105,7 +105,8 @@ enum { MORE_DESCRIPTORS = 16 };
 /* Else one of many steps fails, and says less. A program has a link beside it, an event two descriptors. */
 static int check_descriptors(const struct samples *samples)
 {
-	size_t cnt = MORE_DESCRIPTORS + 2 * samples->cpu_cnt * (1 + samples_event_cnt(samples));
+	size_t cnt =
+		MORE_DESCRIPTORS + 2 * samples->cpu_cnt * (1 + samples_events_cnt(samples->config.events));
 	struct bpf_program *program;
 	struct bpf_map *map;
 
@@ -261,7 +262,7 @@ static int attach_events(struct samples *samples)
 
 	if (!err)
 		err = attach_ticks(samples, &samples->ticks, samples->bpf->progs.on_tick, 0);
-	for (size_t i = 0; i < samples_event_cnt(samples) && !err; i++) {
+	for (size_t i = 0; i < samples_events_cnt(samples->config.events) && !err; i++) {
 		err = samples_events_open(samples->config.events, i, frequency, &samples->counts[i]);
 		if (!err)
 			err = attach_ticks(samples, &samples->counts[i], samples->bpf->progs.on_event,
@@ -383,7 +384,7 @@ void samples_free(struct samples *samples)
 	ring_buffer__free(samples->lives);
 	waiting_release(&samples->waiting);
 	samples_ticks_release(&samples->ticks);
-	for (size_t i = 0; i < samples_event_cnt(samples); i++)
+	for (size_t i = 0; i < samples_events_cnt(samples->config.events); i++)
 		samples_ticks_release(&samples->counts[i]);
 	perf_samples_free(samples->perf);
 	for (size_t i = 0; samples->writers && i < SAMPLES_RING_CNT * samples->cpu_cnt; i++)
@@ -411,7 +412,7 @@ int samples_start(struct samples *samples)
 		return perf_samples_start(samples->perf);
 	samples->bpf->bss->recording = true;
 	err = samples_ticks_enable(&samples->ticks);
-	for (size_t i = 0; i < samples_event_cnt(samples) && !err; i++)
+	for (size_t i = 0; i < samples_events_cnt(samples->config.events) && !err; i++)
 		err = samples_ticks_enable(&samples->counts[i]);
 	return err;
 }
@@ -426,7 +427,7 @@ void samples_stop(struct samples *samples)
 	}
 	samples->bpf->bss->recording = false;
 	samples_ticks_disable(&samples->ticks);
-	for (size_t i = 0; i < samples_event_cnt(samples); i++)
+	for (size_t i = 0; i < samples_events_cnt(samples->config.events); i++)
 		samples_ticks_disable(&samples->counts[i]);
 }
 

@@ -29,11 +29,6 @@ struct samples {
 	uint64_t lost_ns; /* up to then switches were lost, as far as was read; 0: none */
 };
 
-static inline size_t samples_event_cnt(const struct samples *samples)
-{
-	return samples->config.events ? samples->config.events->cnt : 0;
-}
-
 /* Which threads wait now, for the next samples_settle(). */
 void samples_list_waiting(struct samples *samples);
 

@@ -128,7 +128,7 @@ static int name_events(const struct samples *samples, struct snapshot *snapshot)
 {
 	int err = snapshot->sample_event_cnt ? 0 : add_name(snapshot, samples_event(samples));
 
-	while (snapshot->sample_event_cnt <= samples_event_cnt(samples) && !err)
+	while (snapshot->sample_event_cnt <= samples_events_cnt(samples->config.events) && !err)
 		err = add_name(snapshot,
 			       samples_events_name(samples->config.events, snapshot->sample_event_cnt - 1));
 	return err;
