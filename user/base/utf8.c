@@ -22,7 +22,7 @@ size_t utf8_len(const char *text)
 		if ((at[0] & forms[i].mask) != forms[i].lead)
 			continue;
 		for (size_t j = 1; j < forms[i].len; j++) {
-			if ((at[j] & 0xc0) != 0x80)
+			if (!utf8_is_continued(text[j]))
 				return 0;
 			code = code << 6 | (at[j] & 0x3f);
 		}

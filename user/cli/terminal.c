@@ -12,6 +12,7 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/on_line.h"
+#include "base/utf8.h"
 
 static const char ellipsis[] = "...";
 
@@ -31,19 +32,13 @@ struct terminal terminal_of_stdout(void)
 	return terminal;
 }
 
-/* In UTF-8, all bytes of a character except the first are continuation bytes. */
-static bool is_continued(char byte)
-{
-	return ((unsigned char)byte & 0xc0) == 0x80;
-}
-
 /* How many bytes of the text are that many columns; *ret_all: all of it. */
 static size_t fitting(const char *text, size_t columns, bool *ret_all)
 {
 	size_t bytes = 0;
 
 	for (size_t i = 0; text[i]; i++) {
-		if (!is_continued(text[i]) && !columns--) {
+		if (!utf8_is_continued(text[i]) && !columns--) {
 			*ret_all = false;
 			return bytes;
 		}
@@ -77,6 +72,13 @@ void terminal_text(const struct terminal *terminal, enum colour colour, size_t u
 		fputs(ellipsis, stdout);
 	if (is_coloured)
 		fputs("\033[0m", stdout);
+}
+
+void terminal_heading(const struct terminal *terminal, const char *words)
+{
+	putchar('\n');
+	terminal_text(terminal, COLOUR_BOLD, 0, words);
+	putchar('\n');
 }
 
 struct duration_text duration_text(uint64_t ns)

@@ -21,6 +21,9 @@ struct terminal terminal_of_stdout(void);
  */
 void terminal_text(const struct terminal *terminal, enum colour colour, size_t used, const char *text);
 
+/* A line of its own, with an empty one before it. */
+void terminal_heading(const struct terminal *terminal, const char *words);
+
 /* "1.234 ms". */
 struct duration_text {
 	char text[32];

@@ -25,6 +25,9 @@ struct memtrace_input {
 /* TRACE and the filters, as a child of each command's argp. Its input is a struct memtrace_input, all 0. */
 extern const struct argp memtrace_input_argp;
 
+/* No more than that. */
+extern const struct argp_child memtrace_input_children[];
+
 /* The header of these options in --help. */
 #define MEMTRACE_INPUT_HEADER "Only allocations that"
 

@@ -90,10 +90,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	}
 }
 
-static const struct argp_child children[] = {{&memtrace_input_argp, 0, MEMTRACE_INPUT_HEADER, 31}, {0}};
-
 static const struct argp argp = {
-	.children = children,
+	.children = memtrace_input_children,
 	.options = options,
 	.parser = parse,
 	.args_doc = "TRACE",

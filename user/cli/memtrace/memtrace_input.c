@@ -132,6 +132,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 static const struct argp_child children[] = {{.argp = &talk_argp}, {0}};
 const struct argp memtrace_input_argp = {.options = table, .parser = parse, .children = children};
+const struct argp_child memtrace_input_children[] = {{&memtrace_input_argp, 0, MEMTRACE_INPUT_HEADER, 31},
+						     {0}};
 
 int memtrace_end(const struct memtrace *trace, int err)
 {

@@ -50,13 +50,6 @@ static void about_line(const struct stats *stats, const char *what, const char *
 	putchar('\n');
 }
 
-static void heading(const struct stats *stats, const char *words)
-{
-	putchar('\n');
-	terminal_text(&stats->terminal, COLOUR_BOLD, 0, words);
-	putchar('\n');
-}
-
 static void about(const struct stats *stats)
 {
 	const struct memtrace_info *info = stats->trace->info;
@@ -80,7 +73,7 @@ static void totals(const struct stats *stats)
 {
 	const struct memtrace_summary *summary = &stats->summary;
 
-	heading(stats, "Estimated from samples");
+	terminal_heading(&stats->terminal, "Estimated from samples");
 	printf("%14s  allocated, %s a second\n", words_text(stats, summary->all.nsamples).text,
 	       bytes_text(bytes_per_second(stats, summary->all.nsamples)).text);
 	printf("%14s  alive when the most was, after %s\n", words_text(stats, summary->peak.nsamples).text,
@@ -100,7 +93,7 @@ static void source_line(const struct stats *stats, const char *name, const struc
 
 static void sources(const struct stats *stats)
 {
-	heading(stats, "Allocations that were sampled");
+	terminal_heading(&stats->terminal, "Allocations that were sampled");
 	printf("%-10s %11s %12s %7s %10s %10s %11s\n", "source", "allocations", "bytes", "", "promoted",
 	       "collected", "never");
 	for (enum memtrace_source i = 0; i < MEMTRACE_SOURCE_CNT; i++)
@@ -129,7 +122,7 @@ static void histogram(const struct stats *stats, const char *title,
 {
 	uint64_t whole = stats->summary.all.nsamples;
 
-	heading(stats, title);
+	terminal_heading(&stats->terminal, title);
 	printf("%14s %11s %12s\n", "from", "allocations", "bytes");
 	for (size_t i = 0; i < MEMTRACE_CLASSES; i++) {
 		uint64_t from = i ? (uint64_t)1 << i : 0;
@@ -153,7 +146,7 @@ static void stacks(const struct stats *stats)
 {
 	const struct memtrace_summary *summary = &stats->summary;
 
-	heading(stats, "Call stacks");
+	terminal_heading(&stats->terminal, "Call stacks");
 	printf("%" PRIu64 " to %" PRIu64 " calls deep, %.1f on average, in %" PRIu64 " domain%s\n",
 	       summary->depth_least, summary->depth_most,
 	       summary->all.allocations ? (double)summary->depth_sum / (double)summary->all.allocations : 0,
@@ -300,10 +293,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	return option_fields_set(fields, stats, key, arg, state);
 }
 
-static const struct argp_child children[] = {{&memtrace_input_argp, 0, MEMTRACE_INPUT_HEADER, 31}, {0}};
-
 static const struct argp argp = {
-	.children = children,
+	.children = memtrace_input_children,
 	.options = options,
 	.parser = parse,
 	.args_doc = "TRACE",

@@ -5,19 +5,16 @@
 #include <stdbool.h>
 #include <string.h>
 
-static const char ellipsis[] = "...";
+#include "base/utf8.h"
 
-static bool is_continued(char byte)
-{
-	return ((unsigned char)byte & 0xc0) == 0x80;
-}
+static const char ellipsis[] = "...";
 
 static size_t columns_of(const char *text)
 {
 	size_t columns = 0;
 
 	for (; *text; text++)
-		columns += !is_continued(*text);
+		columns += !utf8_is_continued(*text);
 	return columns;
 }
 
@@ -88,7 +85,7 @@ static void keep_end(char *name, size_t columns)
 
 	while (*at && drop) {
 		at++;
-		while (is_continued(*at))
+		while (utf8_is_continued(*at))
 			at++;
 		drop--;
 	}

@@ -17,8 +17,6 @@ void report_text_line(const struct report_text *text, enum colour colour, int us
 /* The same with the name of a function (cli/show/fit_name.h). */
 void report_name_line(const struct report_text *text, enum colour colour, int used, const char *name);
 
-enum colour report_colour(enum slice_kind kind);
-
 /* Columns for calls of that depth: two for each of the outer levels, one for each further one, up to max. */
 int report_indent(uint32_t depth, int max);
 

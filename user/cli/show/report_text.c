@@ -14,13 +14,6 @@
 
 enum { WIDE_LEVELS = 8, PIPE_COLUMNS = 80, NAME_LEAST = 16, PATH_INDENT_MAX = 10 };
 
-static void heading(const struct report_text *text, const char *words)
-{
-	putchar('\n');
-	terminal_text(&text->terminal, COLOUR_BOLD, 0, words);
-	putchar('\n');
-}
-
 void report_text_line(const struct report_text *text, enum colour colour, int used, const char *words)
 {
 	terminal_text(&text->terminal, colour, used > 0 ? (size_t)used : 0, words);
@@ -44,7 +37,7 @@ int report_indent(uint32_t depth, int max)
 	return columns < (uint32_t)max ? (int)columns : max;
 }
 
-enum colour report_colour(enum slice_kind kind)
+static enum colour colour_of(enum slice_kind kind)
 {
 	return kind == SLICE_CALL ? COLOUR_NONE : COLOUR_CYAN;
 }
@@ -87,7 +80,7 @@ static void threads(const struct report_text *text)
 
 	if (text->report->traces[0].threads < 2)
 		return;
-	heading(text, "Threads");
+	terminal_heading(&text->terminal, "Threads");
 	printf("%10s %10s %12s %8s  name\n", "process", "thread", "calls", "gaps");
 	for (size_t i = 0; i < timeline->thread_cnt; i++) {
 		const struct timeline_thread *thread = &timeline->threads[i];
@@ -133,7 +126,7 @@ static void function_line(const struct report_text *text, const struct profile_f
 	    has_room(text, used, strlen(function->name) + strlen(path_name(function->object)) + 4) &&
 	    asprintf(&name, "%s  (%s)", function->name, path_name(function->object)) < 0)
 		name = NULL;
-	report_name_line(text, report_colour(function->kind), used, name ? name : function->name);
+	report_name_line(text, colour_of(function->kind), used, name ? name : function->name);
 }
 
 static void function_heading(const struct report_text *text, const char *title)
@@ -141,7 +134,7 @@ static void function_heading(const struct report_text *text, const char *title)
 	bool is_sampled = report_is_sampled(text->report, 0);
 	int shares = is_sampled ? 13 : 7;
 
-	heading(text, title);
+	terminal_heading(&text->terminal, title);
 	printf("%11s %*s %11s %*s %7s  function\n", "self", shares, "", "total", shares, "",
 	       is_sampled ? "seen" : "calls");
 }
@@ -166,7 +159,7 @@ static void neighbours(const struct report_text *text, const char *title,
 {
 	const struct profile *profile = text->report->profile;
 
-	heading(text, title);
+	terminal_heading(&text->terminal, title);
 	if (!around->total)
 		printf("nothing\n");
 	else
@@ -179,7 +172,7 @@ static void neighbours(const struct report_text *text, const char *title,
 			   printf("%7" PRIu64 "  ", sum->calls);
 
 		if (nth < profile->function_cnt)
-			report_name_line(text, report_colour(profile->functions[nth].kind), used,
+			report_name_line(text, colour_of(profile->functions[nth].kind), used,
 					 profile->functions[nth].name);
 		else
 			report_name_line(text, COLOUR_NONE, used, "(nothing in the trace)");
@@ -213,7 +206,7 @@ static void where_time_went(const struct report_text *text)
 	};
 	const struct report *report = text->report;
 
-	heading(text, "Where the time went");
+	terminal_heading(&text->terminal, "Where the time went");
 	printf("%14s  in calls%s\n",
 	       duration_text(report->profile->paths[PROFILE_ROOT].sides[0].total_ns).text,
 	       report->traces[0].threads > 1 ? " of all threads" : "");
@@ -272,7 +265,7 @@ static void waits(const struct report_text *text)
 
 	if (!report->wait_cnt)
 		return;
-	heading(text, "What it waited for");
+	terminal_heading(&text->terminal, "What it waited for");
 	printf("%14s %14s %10s  wait\n", "total", "longest", "times");
 	for (size_t i = 0; i < report->wait_cnt; i++)
 		wait_line(text, &report->waits.items[i]);
@@ -311,13 +304,13 @@ static void allocations(const struct report_text *text)
 
 	if (!allocations->cnt)
 		return;
-	heading(text, "Recorded allocations");
+	terminal_heading(&text->terminal, "Recorded allocations");
 	printf("%14s %10s %14s %10s  function\n", "bytes", "times", "not freed", "times");
 	for (size_t i = 0; i < allocations->cnt; i++)
 		allocation_line(text, &allocations->items[i]);
 	if (!report->site_cnt)
 		return;
-	heading(text, "Where they were made (a < b: b called a)");
+	terminal_heading(&text->terminal, "Where they were made (a < b: b called a)");
 	printf("%14s %10s %14s %10s  function\n", "bytes", "times", "not freed", "times");
 	for (size_t i = 0; i < report->site_cnt; i++) {
 		allocation_line(text, &allocations->sites[i]);
@@ -335,7 +328,7 @@ static void verdict(const struct report_text *text)
 	const struct profile_path *root = &report->profile->paths[PROFILE_ROOT];
 	uint64_t a = root->sides[0].total_ns, b = root->sides[1].total_ns;
 
-	heading(text, "Difference");
+	terminal_heading(&text->terminal, "Difference");
 	if (report_is_sampled(report, 0) != report_is_sampled(report, 1))
 		printf("%c comes from samples, and %c is exact: times of %c are estimates, and it lacks "
 		       "short calls.\n",
@@ -369,7 +362,7 @@ static void path_line(const struct report_text *text, const struct profile_path 
 	    has_room(text, used, strlen(function->name) + strlen("  (only in A)")) &&
 	    asprintf(&name, "%s  (only in %c)", function->name, a->calls ? 'A' : 'B') < 0)
 		name = NULL;
-	report_name_line(text, report_colour(function->kind), used, name ? name : function->name);
+	report_name_line(text, colour_of(function->kind), used, name ? name : function->name);
 }
 
 static void differences(const struct report_text *text)
@@ -391,7 +384,7 @@ static void compare_two(const struct report_text *text)
 	terminal_text(&text->terminal, COLOUR_BOLD, 0, "A");
 	putchar('\n');
 	about(text, &text->report->traces[0]);
-	heading(text, "B");
+	terminal_heading(&text->terminal, "B");
 	about(text, &text->report->traces[1]);
 	verdict(text);
 	differences(text);
