@@ -52,7 +52,6 @@ enum {
 	COOKIE_ACTION_SHIFT = 32,
 	COOKIE_PLACE_SHIFT = 48,
 	COOKIE_ACTION_MAX = 1 << 16,
-	LAYOUT_MAX = 1 << 20,
 };
 
 /* The role of a probe's place, for triggers that measure calls. */
