@@ -111,7 +111,7 @@ struct stack_sample {
 	uint64_t lost_cnt; /* LOST: number of records, 0: unknown */
 };
 
-enum { SAMPLE_STACK_MAX = 1 << 15 /* a record of perf.data is less than 64 KiB */ };
+enum { SAMPLE_STACK_MAX = 1 << 16 /* more than a record of perf.data can have */ };
 
 /*
  * Its stack: where it is, or copied to `room`, which holds SAMPLE_STACK_MAX bytes, as many as a pool has.

@@ -161,6 +161,8 @@ static int read_all(struct reader *reader)
 						 header->data.size);
 	if (!err && !is_pipe)
 		err = read_features(reader, &is_ours);
+	if (!err && is_ours && reader->events.is_open)
+		err = fail(-EBADMSG, "a compressed part of it is missing");
 	if (!err)
 		err = perf_events_finish(&reader->events);
 	return err || is_ours ? err : fill_in(reader->events.snapshot);

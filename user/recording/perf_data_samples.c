@@ -9,14 +9,16 @@
 
 #include "arch/arch.h"
 #include "base/array.h"
+#include "base/cleanup.h"
 #include "model/sideband.h"
+#include "recording/packer.h"
 #include "recording/perf_sample.h"
 
 #define SAMPLE_FIELDS                                                                          \
 	(SIDEBAND_SAMPLE_TYPE | PERF_SAMPLE_PERIOD | PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_RAW | \
 	 PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER)
 
-enum { ABOUT_MAX = 4096 /* since a record is less than 64 KiB */ };
+enum { STACK_MAX = 1 << 15, ABOUT_MAX = 4096 /* since a record is less than 64 KiB */ };
 
 static const char *const moments[] = {
 	[SAMPLE_SWITCH_OUT] = "switch-out",
@@ -73,7 +75,7 @@ void perf_samples_attr(const struct snapshot *snapshot, size_t event, struct per
 		.exclude_hv = 1,
 		.exclude_callchain_user = 1,
 		.sample_regs_user = ARCH_PERF_GENERAL,
-		.sample_stack_user = SAMPLE_STACK_MAX,
+		.sample_stack_user = STACK_MAX,
 	};
 
 	set_type(&attr, perf_samples_event_name(snapshot, event));
@@ -82,9 +84,9 @@ void perf_samples_attr(const struct snapshot *snapshot, size_t event, struct per
 
 /* ---- records ---- */
 
-static void put_u64(FILE *file, uint64_t value)
+static void put_u64(struct packer *packer, uint64_t value)
 {
-	fwrite(&value, sizeof(value), 1, file);
+	packer_put(packer, &value, sizeof(value));
 }
 
 /* The kernel's part, then the user's; a mark before each. */
@@ -96,15 +98,15 @@ static size_t chain_words(const struct stack_sample *sample)
 	return sample->ip_cnt + has_kernel + has_user;
 }
 
-static void put_chain(FILE *file, const struct stack_sample *sample)
+static void put_chain(struct packer *packer, const struct stack_sample *sample)
 {
-	put_u64(file, chain_words(sample));
+	put_u64(packer, chain_words(sample));
 	for (uint32_t i = 0; i < sample->ip_cnt; i++) {
 		bool kernel = arch_is_kernel(sample->ips[i]);
 
 		if (!i || kernel != arch_is_kernel(sample->ips[i - 1]))
-			put_u64(file, kernel ? PERF_CONTEXT_KERNEL : PERF_CONTEXT_USER);
-		put_u64(file, sample->ips[i]);
+			put_u64(packer, kernel ? PERF_CONTEXT_KERNEL : PERF_CONTEXT_USER);
+		put_u64(packer, sample->ips[i]);
 	}
 }
 
@@ -116,7 +118,7 @@ static size_t about_room(const struct stack_sample *sample)
 	return len ? (len + 8) & ~7ull : 0;
 }
 
-static void put_raw(FILE *file, const struct stack_sample *sample)
+static void put_raw(struct packer *packer, const struct stack_sample *sample)
 {
 	size_t room = about_room(sample), len = room ? strnlen(sample->call.about, ABOUT_MAX) : 0;
 	struct perf_sample_more more = {
@@ -138,10 +140,9 @@ static void put_raw(FILE *file, const struct stack_sample *sample)
 
 	if (perf_sample_has_other(sample->kind))
 		more.other = sample->other;
-	fwrite(&more, sizeof(more), 1, file);
-	if (room)
-		fwrite(sample->call.about, 1, len, file);
-	fwrite((uint8_t[8]){0}, 1, room - len, file);
+	packer_put(packer, &more, sizeof(more));
+	packer_put(packer, sample->call.about, len);
+	packer_put(packer, (uint8_t[8]){0}, room - len);
 }
 
 static bool has_registers(const struct stack_sample *sample)
@@ -149,34 +150,34 @@ static bool has_registers(const struct stack_sample *sample)
 	return sample->flags & SAMPLE_HAS_REGS;
 }
 
-static void put_registers(FILE *file, const struct stack_sample *sample)
+static void put_registers(struct packer *packer, const struct stack_sample *sample)
 {
-	put_u64(file, has_registers(sample) ? PERF_SAMPLE_REGS_ABI_64 : PERF_SAMPLE_REGS_ABI_NONE);
+	put_u64(packer, has_registers(sample) ? PERF_SAMPLE_REGS_ABI_64 : PERF_SAMPLE_REGS_ABI_NONE);
 	for (size_t i = 0; has_registers(sample) && i < ARCH_PERF_CNT; i++)
 		if (ARCH_PERF_GENERAL >> i & 1)
-			put_u64(file, sample->regs[arch_perf_registers[i]]);
+			put_u64(packer, sample->regs[arch_perf_registers[i]]);
 }
 
 /* Filled up to a multiple of 8; how much of it is the stack's stands behind it. */
 static size_t stack_room(const struct stack_sample *sample)
 {
-	size_t size = sample->stack_size < SAMPLE_STACK_MAX ? sample->stack_size : SAMPLE_STACK_MAX;
+	size_t size = sample->stack_size < STACK_MAX ? sample->stack_size : STACK_MAX;
 
 	return (size + 7) & ~7ull;
 }
 
-static void put_stack(FILE *file, const struct stack_sample *sample)
+static void put_stack(struct packer *packer, const struct stack_sample *sample)
 {
 	size_t room = stack_room(sample);
 	size_t size = sample->stack_size < room ? sample->stack_size : room;
 	uint8_t bytes[SAMPLE_STACK_MAX];
 
-	put_u64(file, room);
+	put_u64(packer, room);
 	if (!room)
 		return;
-	fwrite(stack_sample_stack(sample, bytes), 1, size, file);
-	fwrite((uint8_t[8]){0}, 1, room - size, file);
-	put_u64(file, size);
+	packer_put(packer, stack_sample_stack(sample, bytes), size);
+	packer_put(packer, (uint8_t[8]){0}, room - size);
+	put_u64(packer, size);
 }
 
 static uint64_t where(const struct stack_sample *sample)
@@ -193,27 +194,36 @@ static size_t record_bytes(const struct stack_sample *sample)
 	return 8 * words + sizeof(struct perf_sample_more) + about_room(sample) + room + (room ? 8 : 0);
 }
 
-void perf_samples_write(const struct snapshot *snapshot, FILE *file)
+static void put_sample(struct packer *packer, const struct snapshot *snapshot,
+		       const struct stack_sample *sample)
 {
-	for (size_t i = 0; i < snapshot->sample_cnt; i++) {
-		const struct stack_sample *sample = &snapshot->samples[i];
-		struct perf_event_header header = {
-			.type = PERF_RECORD_SAMPLE,
-			.misc = arch_is_kernel(where(sample)) ? PERF_RECORD_MISC_KERNEL
-							      : PERF_RECORD_MISC_USER,
-			.size = (uint16_t)record_bytes(sample),
-		};
+	struct perf_event_header header = {
+		.type = PERF_RECORD_SAMPLE,
+		.misc = arch_is_kernel(where(sample)) ? PERF_RECORD_MISC_KERNEL : PERF_RECORD_MISC_USER,
+		.size = (uint16_t)record_bytes(sample),
+	};
 
-		fwrite(&header, sizeof(header), 1, file);
-		put_u64(file, SIDEBAND_EVENT_ID + 1 + event_of(snapshot, sample));
-		put_u64(file, where(sample));
-		put_u64(file, (uint32_t)sample->pid | (uint64_t)(uint32_t)sample->tid << 32);
-		put_u64(file, sample->time_ns);
-		put_u64(file, (uint32_t)sample->cpu);
-		put_u64(file, sample->period);
-		put_chain(file, sample);
-		put_raw(file, sample);
-		put_registers(file, sample);
-		put_stack(file, sample);
-	}
+	packer_put(packer, &header, sizeof(header));
+	put_u64(packer, SIDEBAND_EVENT_ID + 1 + event_of(snapshot, sample));
+	put_u64(packer, where(sample));
+	put_u64(packer, (uint32_t)sample->pid | (uint64_t)(uint32_t)sample->tid << 32);
+	put_u64(packer, sample->time_ns);
+	put_u64(packer, (uint32_t)sample->cpu);
+	put_u64(packer, sample->period);
+	put_chain(packer, sample);
+	put_raw(packer, sample);
+	put_registers(packer, sample);
+	put_stack(packer, sample);
+}
+
+int perf_samples_write(const struct snapshot *snapshot, FILE *file)
+{
+	CLEANUP(packer_freep) struct packer *packer = NULL;
+	int err = snapshot->sample_cnt ? packer_new(&packer, file) : 0;
+
+	if (err || !packer)
+		return err;
+	for (size_t i = 0; i < snapshot->sample_cnt; i++)
+		put_sample(packer, snapshot, &snapshot->samples[i]);
+	return packer_finish(packer);
 }

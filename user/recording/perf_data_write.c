@@ -13,6 +13,7 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "model/sideband.h"
+#include "recording/packer.h"
 #include "recording/perf_data.h"
 #include "recording/perf_sample.h"
 
@@ -326,6 +327,19 @@ static int write_aux_index(FILE *file, const struct snapshot *snapshot, const ui
 	return 0;
 }
 
+/* How the samples are packed (tools/perf/util/header.c, process_compressed()). */
+static int write_packing(FILE *file, const struct snapshot *snapshot, const uint64_t *index)
+{
+	const struct {
+		uint32_t version, type /* zstd */, level, ratio, piece_bytes;
+	} packing = {.type = 1, .piece_bytes = PACKER_PIECE};
+
+	(void)snapshot;
+	(void)index;
+	fwrite(&packing, sizeof(packing), 1, file);
+	return 0;
+}
+
 static int write_own(FILE *file, const struct snapshot *snapshot, const uint64_t *index)
 {
 	CLEANUP(freep) uint8_t *section = NULL;
@@ -347,6 +361,7 @@ static const struct feature {
 	{PERF_FEATURE_BUILD_ID, write_build_ids, true, true},
 	{PERF_FEATURE_EVENT_DESC, write_event_names, false, true},
 	{PERF_FEATURE_AUXTRACE, write_aux_index, true, false},
+	{PERF_FEATURE_COMPRESSED, write_packing, false, true},
 	{PERF_FEATURE_TRAILCAM, write_own, true, true},
 };
 
@@ -416,7 +431,9 @@ static int write_data(FILE *file, const struct snapshot *snapshot, const char *d
 	if (err)
 		return err;
 	write_aux(file, snapshot, index);
-	perf_samples_write(snapshot, file);
+	err = perf_samples_write(snapshot, file);
+	if (err)
+		return err;
 	header.data.size = (uint64_t)ftello(file) - header.data.offset;
 	err = write_features(file, snapshot, index);
 	if (err)

@@ -201,13 +201,6 @@ static int add_sideband(struct perf_events *events, const uint8_t *record,
 
 /* ---- samples ---- */
 
-static uint8_t *memcpy_new(const uint8_t *bytes, size_t size)
-{
-	uint8_t *copy = malloc(size + 1);
-
-	return copy ? memcpy(copy, bytes, size) : NULL;
-}
-
 /* Of no use beside a trace. */
 static int add_sample(struct perf_events *events, const uint8_t *record, size_t size)
 {
@@ -227,11 +220,8 @@ static int add_sample(struct perf_events *events, const uint8_t *record, size_t 
 		stack_sample_release(&sample);
 		return sample.tid < 0 ? 0 : fail(-EBADMSG, "the time of a sample is damaged");
 	}
-	if (sample.stack && !perf_events_in_file(snapshot, sample.stack)) {
-		sample.stack = memcpy_new(sample.stack, sample.stack_size);
-		sample.is_stack_owned = true;
-		err = sample.stack ? 0 : -ENOMEM;
-	}
+	if (sample.stack && !perf_events_in_file(snapshot, sample.stack))
+		err = perf_stacks_keep(&events->stacks, snapshot, &sample);
 	if (!err)
 		err = SPILL_PUSH(snapshot->samples, snapshot->sample_cnt, snapshot->sample_cap, sample);
 	if (err)
@@ -265,6 +255,7 @@ static int unpack(struct perf_events *events, const uint8_t *bytes, size_t size)
 		if (ZSTD_isError(status))
 			return fail(-EBADMSG, "a compressed part of it is damaged");
 		events->unpacked_size += out.pos;
+		events->is_open = status;
 		more = out.pos == out.size;
 	}
 	return 0;
@@ -422,6 +413,7 @@ void perf_events_release(struct perf_events *events)
 {
 	record_list_release(&events->records);
 	ZSTD_freeDCtx(events->zstd);
+	perf_stacks_release(&events->stacks);
 	free(events->unpacked);
 	free(events->attrs);
 	free(events->ids);

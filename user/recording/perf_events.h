@@ -11,6 +11,7 @@
 
 #include "model/record_list.h"
 #include "model/snapshot.h"
+#include "recording/perf_stacks.h"
 
 struct ZSTD_DCtx_s;
 
@@ -28,6 +29,8 @@ struct perf_events {
 	struct ZSTD_DCtx_s *zstd;
 	uint8_t *unpacked; /* decompressed records; the last may continue in the next chunk */
 	size_t unpacked_size, unpacked_cap;
+	struct perf_stacks stacks;
+	bool is_open;	   /* their stream has not ended; perf never ends it */
 	bool has_info;	   /* AUXTRACE_INFO was read */
 	bool in_snapshots; /* AUX buffers are snapshots, not one stream */
 };

@@ -59,8 +59,11 @@ size_t perf_samples_event_cnt(const struct snapshot *snapshot);
 const char *perf_samples_event_name(const struct snapshot *snapshot, size_t event);
 void perf_samples_attr(const struct snapshot *snapshot, size_t event, struct perf_event_attr *ret_attr);
 
-/* Writes the sample records. Event N has the id SIDEBAND_EVENT_ID + 1 + N. */
-void perf_samples_write(const struct snapshot *snapshot, FILE *file);
+/*
+ * Writes the sample records, packed. Event N has the id SIDEBAND_EVENT_ID + 1 + N. Errors as
+ * packer_finish().
+ */
+int perf_samples_write(const struct snapshot *snapshot, FILE *file);
 
 /*
  * A name for an event that has none in the file: "cpu-clock", "cycles", "raw 0x1b0". The caller frees it.

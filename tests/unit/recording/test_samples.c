@@ -2,11 +2,13 @@
 /* Samples, saved and loaded again. That perf reads them is tests/e2e/samples.sh's. */
 #include "assertions.h"
 
-#include <stdlib.h>
+#include <errno.h>
+#include <sys/stat.h>
 
 #include "base/array.h"
 #include "base/spill.h"
 #include "model/sideband.h"
+#include "recording/perf_data.h"
 #include "recording/recording.h"
 
 enum { STACK = 203, KERNEL = -65536 };
@@ -96,6 +98,8 @@ static struct snapshot *make(void)
 
 static void assert_same(const struct stack_sample *a, const struct stack_sample *b)
 {
+	static uint8_t rooms[2][SAMPLE_STACK_MAX];
+
 	assert_int_equal(a->kind, b->kind);
 	assert_int_equal(a->time_ns, b->time_ns);
 	assert_int_equal(a->period, b->period);
@@ -110,7 +114,8 @@ static void assert_same(const struct stack_sample *a, const struct stack_sample 
 	assert_memory_equal(a->regs, b->regs, sizeof(a->regs));
 	assert_int_equal(a->stack_size, b->stack_size);
 	if (a->stack_size)
-		assert_memory_equal(a->stack, b->stack, a->stack_size);
+		assert_memory_equal(stack_sample_stack(a, rooms[0]), stack_sample_stack(b, rooms[1]),
+				    a->stack_size);
 	assert_int_equal(a->call.nr, b->call.nr);
 	assert_int_equal(a->call.result, b->call.result);
 	assert_memory_equal(a->call.args, b->call.args, sizeof(a->call.args));
@@ -124,26 +129,135 @@ static void assert_same(const struct stack_sample *a, const struct stack_sample 
 	assert_int_equal(a->lost_cnt, b->lost_cnt);
 }
 
+static char dir[] = "/tmp/trailcam-samples-XXXXXX", recording[64], data[64];
+
+static int make_directory(void **state)
+{
+	(void)state;
+	snprintf(recording, sizeof(recording), "%s/recording", mkdtemp(dir));
+	snprintf(data, sizeof(data), "%s/data", recording);
+	return 0;
+}
+
+static int remove_directory(void **state)
+{
+	char command[64];
+
+	(void)state;
+	snprintf(command, sizeof(command), "rm -r %s", dir);
+	return system(command);
+}
+
+static void assert_all_same(const struct snapshot *a, const struct snapshot *b)
+{
+	assert_int_equal(a->sample_cnt, b->sample_cnt);
+	for (size_t i = 0; i < a->sample_cnt; i++)
+		assert_same(&a->samples[i], &b->samples[i]);
+}
+
+static struct snapshot *save_and_load(const struct snapshot *snapshot)
+{
+	struct snapshot *loaded = NULL;
+
+	assert_ok(recording_save(snapshot, recording));
+	assert_ok(recording_load(&loaded, recording));
+	assert_all_same(snapshot, loaded);
+	return loaded;
+}
+
 TEST(test_round_trip)
 {
-	char dir[] = "/tmp/trailcam-samples-XXXXXX", path[64];
-	struct snapshot *snapshot = make(), *loaded = NULL;
+	struct snapshot *snapshot = make(), *loaded = save_and_load(snapshot);
 
-	assert_non_null(mkdtemp(dir));
-	snprintf(path, sizeof(path), "%s/recording", dir);
-	assert_ok(recording_save(snapshot, path));
-	assert_ok(recording_load(&loaded, path));
 	assert_string_equal(loaded->source, "samples");
 	assert_memory_equal(&loaded->clock, &snapshot->clock, sizeof(loaded->clock));
-	assert_int_equal(loaded->sample_cnt, snapshot->sample_cnt);
-	for (size_t i = 0; i < snapshot->sample_cnt; i++)
-		assert_same(&snapshot->samples[i], &loaded->samples[i]);
 	assert_string_equal(loaded->sample_events[loaded->samples[0].event], "cpu-clock");
 	assert_string_equal(loaded->sample_events[loaded->samples[2].event], "switch-out");
 	snapshot_free(snapshot);
 	snapshot_free(loaded);
-	snprintf(path, sizeof(path), "rm -r %s", dir);
-	assert_int_equal(system(path), 0);
 }
 
-TEST_MAIN(NULL, NULL)
+enum { MANY = 1000, DEEP = 12800 };
+
+/* Of two threads by turns, whose stacks grow and shrink, and of which one word changes each time. */
+static struct snapshot *make_many(void)
+{
+	static uint8_t bytes[2][DEEP];
+	struct snapshot *snapshot = make();
+
+	for (size_t i = 0; i < sizeof(bytes); i++)
+		bytes[i / DEEP][i % DEEP] = (uint8_t)(i * i >> 7);
+	for (size_t i = 0; i < MANY; i++) {
+		size_t top = i * 40 % 1000, size = DEEP - top;
+		struct stack_sample *sample = add(snapshot, SAMPLE_EVENT);
+		uint8_t *stack = malloc(size);
+
+		assert_non_null(stack);
+		bytes[i % 2][i * 8 % DEEP]++;
+		memcpy(stack, bytes[i % 2] + top, size);
+		sample->tid = 12 + i % 2;
+		sample->flags = SAMPLE_HAS_REGS;
+		sample->regs[HIT_SP] = 0x7fff1000 + top;
+		sample->stack = stack;
+		sample->stack_size = size;
+		sample->is_stack_owned = true;
+	}
+	return snapshot;
+}
+
+/* All stacks are 12 MB. */
+TEST(test_stacks_share)
+{
+	struct snapshot *snapshot = make_many(), *loaded = save_and_load(snapshot);
+	struct stat st;
+
+	assert_int_equal(stat(data, &st), 0);
+	assert_in_range(st.st_size, 1, 1 << 20);
+	assert_in_range(loaded->stacks.page_cnt, DEEP / STACK_PAGE, 6 * MANY);
+	snapshot_free(snapshot);
+	snapshot_free(loaded);
+}
+
+static void set_byte(FILE *file, long at, int value)
+{
+	assert_int_equal(fseek(file, at, SEEK_SET), 0);
+	assert_int_equal(fputc(value, file), value);
+	assert_int_equal(fflush(file), 0);
+}
+
+/* A bit less or more in what is packed gives the same samples, or a sentence. */
+TEST(test_damaged_bits)
+{
+	struct snapshot *snapshot = make_many();
+	struct perf_header header;
+	size_t refused = 0, cnt = 0;
+	uint64_t end;
+	FILE *file;
+
+	assert_ok(recording_save(snapshot, recording));
+	file = fopen(data, "r+e");
+	assert_non_null(file);
+	assert_int_equal(fread(&header, sizeof(header), 1, file), 1);
+	end = header.data.offset + header.data.size;
+	for (uint64_t at = end - 1; at > header.data.offset + header.data.size / 2; at -= 211, cnt++) {
+		struct snapshot *loaded = NULL;
+		int good, err;
+
+		assert_int_equal(fseek(file, (long)at, SEEK_SET), 0);
+		good = fgetc(file);
+		set_byte(file, (long)at, good ^ 4);
+		err = recording_load(&loaded, recording);
+		if (err)
+			assert_int_equal(err, -EBADMSG);
+		else
+			assert_all_same(snapshot, loaded);
+		refused += !!err;
+		snapshot_free(loaded);
+		set_byte(file, (long)at, good);
+	}
+	assert_in_range(refused, cnt / 2, cnt);
+	fclose(file);
+	snapshot_free(snapshot);
+}
+
+TEST_MAIN(make_directory, remove_directory)
