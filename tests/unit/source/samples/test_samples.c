@@ -96,7 +96,7 @@ static void assert_sane(const struct snapshot *snapshot, pid_t pid)
 
 TEST(test_ticks)
 {
-	const struct samples_config config = {.frequency = 1000};
+	const struct samples_config config = {.frequency = 100};
 	struct samples *samples = open_samples(&config);
 	struct snapshot *snapshot = NULL;
 	pid_t pid = start(spin);
@@ -297,7 +297,7 @@ TEST(test_waits_behind_a_loss)
 /* What comes while a hit is read is not in the rings any more; without `pause` the trace goes on. */
 TEST(test_held_by_a_hit)
 {
-	const struct source_options options = {.frequency = 1000};
+	const struct source_options options = {.frequency = 100};
 	pid_t pid = start(spin);
 
 	samples_free(open_samples(&(struct samples_config){0}));
