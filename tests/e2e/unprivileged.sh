@@ -8,9 +8,9 @@ ours=
 trap '{ for pid in $ours; do kill -9 $pid; done; wait; } 2>/dev/null; rm -rf "$tmp"' EXIT
 
 # Little memory may be locked, as it is for users.
+nobody='setpriv --reuid 65534 --regid 65534 --clear-groups --inh-caps=-all --ambient-caps=-all --bounding-set=-all prlimit --memlock=65536'
 as_nobody() {
-	setpriv --reuid 65534 --regid 65534 --clear-groups --inh-caps=-all --ambient-caps=-all --bounding-set=-all \
-		prlimit --memlock=65536 "$@"
+	$nobody "$@"
 }
 recorded() {
 	as_nobody "$own/trailcam" "$@" 2>"$tmp/err"
@@ -78,16 +78,28 @@ signalled() {
 }
 check '--on-signal ends it' signalled
 
-as_nobody "$own/busy" "$own/worked" 4 &
+# Without the function, so that the number is that of the program.
+$nobody "$own/busy" "$own/worked" 4 &
+target=$!
+ours="$ours $target"
 wait_until test -s "$own/worked"
-target=$(pgrep -n -x busy -u 65534)
-ours=$target
+# rounds: of the thread that has gone through the fewest
+rounds() {
+	od -An -v -t u8 -w8 -N 32 "$own/worked" | sort -n | head -n 1 | tr -d ' '
+}
+have_gone_on() {
+	[ "$(rounds)" -gt "$1" ]
+}
+# A thread runs for some 10 us, then sleeps 30 times as long. So a recording has its stack only if it takes as many
+# rounds as some 20 ticks need.
 all_threads() {
-	recorded attach -p "$target" --duration 500ms -o "$own/busy.csv" && says "$tmp/err" 'the time is up' && says "$tmp/err" 'in 5 threads' &&
-		[ "$(grep ',work,' "$own/busy.csv" | cut -d, -f2 | sort -u | wc -l)" -ge 1 ] || return 1
-	# What a script starts in the background ignores SIGINT otherwise.
-	as_nobody timeout -s TERM 2 "$own/trailcam" attach -p "$target" -o "$own/busy.csv" 2>"$tmp/err"
-	says "$tmp/err" 'in 5 threads' && ! grep -h TracerPid "/proc/$target"/task/*/status | grep -qv '	0$'
+	recorded attach -p "$target" --duration 500ms -o "$own/busy.csv" && says "$tmp/err" 'the time is up' && says "$tmp/err" 'in 5 threads' || return 1
+	$nobody "$own/trailcam" attach -v -p "$target" -o "$own/busy.csv" 2>"$tmp/err" &
+	recording=$!
+	wait_for "$tmp/err" 'debug: attached' && wait_until have_gone_on $(($(rounds) + 40000))
+	kill -TERM $recording # a script's background ignores SIGINT
+	status_is 0 wait $recording && says "$tmp/err" 'in 5 threads' && says "$own/busy.csv" ',turn,' &&
+		! grep -h TracerPid "/proc/$target"/task/*/status | grep -qv '	0$'
 }
 check 'attach to all threads of a process of its own; the time or a signal ends it' all_threads
 
