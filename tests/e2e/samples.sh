@@ -210,7 +210,7 @@ behind_hog() {
 }
 # A cgroup may run for 5 ms in each 100, in the hierarchy that limits that, whichever it is.
 limited() {
-	timeout 60 "$trailcam" run --source samples -o "$tmp/limited.txt" -- \
+	timeout 500 "$trailcam" run --source samples -o "$tmp/limited.txt" -- \
 		sh -c "echo \$\$ >$1/cgroup.procs; i=0; while [ \$i -lt 100000 ]; do i=\$((i + 1)); done" 2>"$tmp/err"
 	says "$tmp/limited.txt" '[run-queue] behind its cpu limit for'
 }
@@ -310,7 +310,8 @@ for _ in range(300):
 # Between two switches out of a thread there is one into it, also where the kernel hides a process and with it
 # the switch from that one to ours: busy threads are switched to from whatever else runs.
 switches_alternate() {
-	rm -f "$tmp/counters" && { sleep 3 && rm "$tmp/counters"; } &
+	rm -f "$tmp/counters"
+	{ wait_until test -s "$tmp/counters" && sleep 3 && rm "$tmp/counters"; } &
 	"$trailcam" run --source samples --keep-recording "$tmp/switches" -o "$tmp/t.tsv" -- "$programs/busy" "$tmp/counters" "$(nproc)" 2>"$tmp/err" && wait $! &&
 		perf script -i "$tmp/switches/data" -F tid,event 2>"$tmp/perf.err" |
 		awk '$2 == "switch-out:" { if (last[$1] == $2) bad++; cnt++ } { if ($2 ~ /^switch/) last[$1] = $2 } END { if (cnt < 100 || bad) { print cnt " switches out, not in before: " bad; exit 1 } }'
