@@ -181,7 +181,7 @@ several() {
 		"$trailcam" report --wide "$tmp/several" >"$tmp/report" && grep -q '^stopped by  *a reader that was woken$' "$tmp/report"
 }
 for_a_time() {
-	attached --source samples --multi-snapshot --duration 3s --keep-recording "$tmp/timed" &&
+	status_is 0 "$trailcam" attach --source samples -t nap --every 1s --multi-snapshot --duration 3s --keep-recording "$tmp/timed" -o "$tmp/t.folded" $pid 2>"$tmp/err" &&
 		"$trailcam" report --wide "$tmp/timed" >"$tmp/report" && grep -q '^stopped by  *a reader that was woken at each hit, then --duration$' "$tmp/report"
 }
 check 'a process that runs' attached --source samples
