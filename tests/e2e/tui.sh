@@ -29,9 +29,9 @@ shows() {
 	shown && grep -qF -- "$1" "$tmp/shown"
 }
 
-# What is shown once nothing changes any more.
-settled() {
-	shown && cp "$tmp/shown" "$tmp/before" && sleep 0.3 && shown && cmp -s "$tmp/before" "$tmp/shown"
+# A screen may be seen while it is half drawn, and for how long is up to the machine: what is sought is waited for.
+matches() {
+	shown && grep -q -- "$1" "$tmp/shown"
 }
 
 keys() {
@@ -48,28 +48,31 @@ rows() {
 
 at_hit() {
 	open 100 30 "$trailcam view --tui $tmp/rec" && wait_until shows '<== hit table_grow' || return 1
-	cat "$tmp/shown"
 	# the calls before it, and what was passed to it
-	grep -q 'hit 1 of 1: table_grow' "$tmp/shown" && grep -q '^ *-[0-9.]* [mun]*s .* + next_word$' "$tmp/shown" &&
-		grep -q '^table_grow = table=0x' "$tmp/shown"
+	wait_until shows 'hit 1 of 1: table_grow' && wait_until matches '^ *-[0-9.]* [mun]*s .* + next_word$' &&
+		wait_until matches '^table_grow = table=0x'
 }
 check 'it opens at the hit' at_hit
 
 # All rows, one below the other. A row for each object's function of a name, in the totals.
 same_calls() {
 	open 200 700 "$trailcam view --tui $tmp/rec" && wait_until shows 'hit table_grow' && keys g e && wait_until shows strcpy@plt || return 1
-	wait_until settled
 	"$trailcam" dump --slices "$tmp/rec" | awk -F'\t' '!/^#/ { print $3, $4 }' | sed 's/ \[inferred start time\]//' >"$tmp/truth"
-	rows >"$tmp/rows"
-	[ "$(wc -l <"$tmp/truth")" -gt 300 ] && diff "$tmp/rows" "$tmp/truth"
+	[ "$(wc -l <"$tmp/truth")" -gt 300 ] || return 1
+	wait_until same_rows || diff "$tmp/rows" "$tmp/truth"
+}
+same_rows() {
+	shown && rows >"$tmp/rows" && cmp -s "$tmp/rows" "$tmp/truth"
 }
 check 'unfolded, it has all calls of dump' same_calls
 
 totals() {
-	keys t s s && wait_until shows '[calls]' && wait_until settled || return 1
-	awk '/^ *[0-9.]+ [mun]?s +[0-9.]+ [mun]?s +[0-9]+  / { sub(/^ *[0-9.]+ [mun]?s +[0-9.]+ [mun]?s +/, ""); cnt[$2] += $1 } END { for (name in cnt) print cnt[name], name }' "$tmp/shown" | sort >"$tmp/totals"
 	"$trailcam" dump --slices "$tmp/rec" | awk -F'\t' '!/^#/ { sub(/ \[inferred start time\]/, "", $4); cnt[$4]++ } END { for (name in cnt) print cnt[name], name }' |
-		sort | diff - "$tmp/totals"
+		sort >"$tmp/truth"
+	keys t s s && wait_until shows '[calls]' && wait_until same_totals || diff "$tmp/totals" "$tmp/truth"
+}
+same_totals() {
+	shown && awk '/^ *[0-9.]+ [mun]?s +[0-9.]+ [mun]?s +[0-9]+  / { sub(/^ *[0-9.]+ [mun]?s +[0-9.]+ [mun]?s +/, ""); cnt[$2] += $1 } END { for (name in cnt) print cnt[name], name }' "$tmp/shown" | sort >"$tmp/totals" && cmp -s "$tmp/totals" "$tmp/truth"
 }
 check 'totals: each function as often as dump has it' totals
 
@@ -81,9 +84,14 @@ search() {
 check 'search' search
 
 slowest() {
-	keys t && wait_until shows '[total]' && keys Down Down Down Down && wait_until settled || return 1
-	fifth=$(awk 'NR == 7 { print $NF }' "$tmp/shown")
-	keys Enter && wait_until shows 'its slowest call' && grep -qx "$fifth" "$tmp/shown"
+	keys t && wait_until shows '[total]' && wait_until has_fifth && keys Down Down Down Down || return 1
+	keys Enter && wait_until shows 'its slowest call' && wait_until has_line "$fifth"
+}
+has_fifth() {
+	shown && fifth=$(awk 'NR == 7 && /^ *[0-9.]+ [mun]?s +[0-9.]+ [mun]?s +[0-9]+  / { print $NF }' "$tmp/shown") && [ -n "$fifth" ]
+}
+has_line() {
+	shown && grep -qx -- "$1" "$tmp/shown"
 }
 check 'from a total to the slowest call' slowest
 
