@@ -25,7 +25,11 @@ if command -v script >/dev/null; then
 	check 'it is taken away' is_cleared
 	check '-q: nothing at all' quiet_at_terminal
 	steps_long() {
-		at_terminal "timeout -s TERM 5 $trailcam run --source step -o $tmp/t.tsv -- sh -c 'while :; do :; done'" && grep -q ' instructions, [0-9]* s' "$tmp/terminal"
+		script -qec "echo \$\$ >$tmp/pid; exec $trailcam run --source step -o $tmp/t.tsv -- sh -c 'while :; do :; done'" /dev/null </dev/null >"$tmp/terminal" &
+		wait_until grep -q ' instructions, [0-9]* s' "$tmp/terminal"
+		counted=$?
+		kill -TERM "$(cat "$tmp/pid")" && wait $!
+		return $counted
 	}
 	check 'instructions are counted while stepping' steps_long
 else

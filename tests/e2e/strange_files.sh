@@ -22,7 +22,7 @@ check 'what is wrong with standard input' says_standard_input
 
 # --- pipes that nobody writes into
 ends() {
-	timeout -k 20 60 "$@" >"$tmp/out" 2>"$tmp/err"
+	timeout -k 20 500 "$@" >"$tmp/out" 2>"$tmp/err"
 	[ $? -lt 124 ]
 }
 pipe_in() {
@@ -35,10 +35,13 @@ check 'a pipe as a copy of code' pipe_in "$copy"
 check "a pipe as the kernel's code" pipe_in kcore_dir/kcore
 check "a pipe as the kernel's names" pipe_in kcore_dir/kallsyms
 mkfifo "$tmp/pipe"
+# has_open PID: the pipe
+has_open() {
+	readlink "/proc/$1/fd/"* | grep -qx "$tmp/pipe"
+}
 view_ends() {
 	"$trailcam" view "$tmp/pipe" >"$tmp/out" 2>"$tmp/err" &
-	sleep 1
-	kill -TERM $! && status_is 130 wait $!
+	wait_until has_open $! && kill -TERM $! && status_is 130 wait $!
 }
 check 'view: a pipe that nobody writes into, ended by TERM' view_ends
 
