@@ -34,6 +34,7 @@ check() {
 		echo "not ok - $check_name"
 		echo "# $*"
 		sed 's/^/# /' "$tmp/check.out" | head -20
+		[ ! -s "$tmp/err" ] || sed 's/^/# said: /' "$tmp/err" | tail -5
 		failures=$((failures + 1))
 	fi
 }
@@ -118,7 +119,7 @@ bpf_missing() {
 
 # translate ARGUMENT...: the trace is $tmp/out.fxt.gz.
 translate() {
-	timeout 300 "$trailcam" run -q --source translate -o "$tmp/out.fxt.gz" "$@"
+	timeout 500 "$trailcam" run -q --source translate -o "$tmp/out.fxt.gz" "$@"
 }
 
 # same STATUS PROGRAM...: status and output are those of the native run, and nothing was given back.
