@@ -368,7 +368,7 @@ fi
 
 too_many() {
 	start p || return 1
-	timeout 300 "$trailcam" attach --source none -p $target --attach-via perf_uprobe -t 'libc.so.6:[gs]*' -o "$tmp/t.tsv" 2>"$tmp/err" && return 1
+	timeout 500 "$trailcam" attach --source none -p $target --attach-via perf_uprobe -t 'libc.so.6:[gs]*' -o "$tmp/t.tsv" 2>"$tmp/err" && return 1
 	says "$tmp/err" 'too many for perf uprobes' && is_free $target || return 1
 	say p work quit
 	ends_with 9 $target
@@ -382,7 +382,7 @@ members_end() {
 	churn=$!
 	ours="$ours $churn"
 	for _ in 1 2 3 4 5 6 7 8 9 10; do
-		status_is 0 timeout 300 "$trailcam" attach -v --source none --comm short-lived -t handle --duration 0.1s -o "$tmp/t.tsv" 2>"$tmp/err" || {
+		status_is 0 timeout 500 "$trailcam" attach -v --source none --comm short-lived -t handle --duration 0.1s -o "$tmp/t.tsv" 2>"$tmp/err" || {
 			cat "$tmp/err"
 			return 1
 		}
@@ -404,7 +404,7 @@ check 'run --follow-forks: a hit in what a child executes' run_children
 
 # Many end before their parents' forks are told of.
 short_children() {
-	status_is 0 timeout 60 "$trailcam" run --source samples --follow-forks -o "$tmp/t.tsv" -- sh -c 'i=0
+	status_is 0 timeout 500 "$trailcam" run --source samples --follow-forks -o "$tmp/t.tsv" -- sh -c 'i=0
 		while [ $((i += 1)) -le 8 ]; do (j=0; while [ $((j += 1)) -le 20 ]; do x=$( (:) | (:) ); done) & done; wait; echo all' >"$tmp/out" 2>"$tmp/err" &&
 		says "$tmp/out" all
 }

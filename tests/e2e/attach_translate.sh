@@ -11,7 +11,7 @@ translates() {
 	pid=$1
 	shift
 	rm -rf "$tmp/rec"
-	timeout 60 "$trailcam" attach --source translate -p "$pid" -o "$tmp/t.fxt" --keep-recording "$tmp/rec" "$@" 2>"$tmp/err" || {
+	timeout 500 "$trailcam" attach --source translate -p "$pid" -o "$tmp/t.fxt" --keep-recording "$tmp/rec" "$@" 2>"$tmp/err" || {
 		cat "$tmp/err"
 		return 1
 	}
@@ -165,7 +165,7 @@ same_output() {
 	exec 5>"$tmp/in"
 	wait_for "$tmp/out" ready
 	: >"$tmp/err"
-	timeout 60 "$trailcam" attach -v --source translate -p $server --duration "$1" -o "$tmp/t.fxt" 2>"$tmp/err" &
+	timeout 500 "$trailcam" attach -v --source translate -p $server --duration "$1" -o "$tmp/t.fxt" 2>"$tmp/err" &
 	tracer=$!
 	ours="$ours $server $tracer"
 	wait_for "$tmp/err" 'attached' || return 1
@@ -186,10 +186,10 @@ signals_stay() {
 	storm=$!
 	ours="$ours $storm"
 	wait_for "$tmp/$1" ready
-	timeout 60 "$trailcam" attach -q --source translate -p $storm --duration 10ms -o "$tmp/t.fxt" || return 1
+	timeout 500 "$trailcam" attach -q --source translate -p $storm --duration 10ms -o "$tmp/t.fxt" || return 1
 	for _ in 1 2 3 4 5; do
 		# It may end meanwhile.
-		timeout 60 "$trailcam" attach -q --source translate -p $storm --duration 10ms -o "$tmp/t.fxt" 2>"$tmp/err"
+		timeout 500 "$trailcam" attach -q --source translate -p $storm --duration 10ms -o "$tmp/t.fxt" 2>"$tmp/err"
 		! grep 'in the memory of an earlier' "$tmp/err" && ! grep -s memfd:trailcam "/proc/$storm/maps" || return 1
 	done
 	wait $storm && says "$tmp/$1" right

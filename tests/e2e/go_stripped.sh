@@ -88,7 +88,7 @@ check 'the same with C in it' linked_with_c
 
 # calls FILE: the tree of what each goroutine's function called, without times.
 calls() {
-	timeout 120 "$trailcam" run -q --source translate -o "$tmp/$1.fxt" -- "$tmp/$1" >"$tmp/$1.out" &&
+	timeout 500 "$trailcam" run -q --source translate -o "$tmp/$1.fxt" -- "$tmp/$1" >"$tmp/$1.out" &&
 		"$trailcam" dump --slices "$tmp/$1.fxt" | cut -f4 | grep '^main\.' | sed 's/ \[.*//' | sort | uniq -c
 }
 same_calls() {

@@ -91,7 +91,7 @@ goes_on() {
 hits() {
 	source=$1
 	shift
-	setarch -R timeout 120 "$trailcam" run -q --source "$source" -o "$tmp/hits.fxt.gz" "$@" >/dev/null 2>"$tmp/hits.err" || cat "$tmp/hits.err"
+	setarch -R timeout 500 "$trailcam" run -q --source "$source" -o "$tmp/hits.fxt.gz" "$@" >/dev/null 2>"$tmp/hits.err" || cat "$tmp/hits.err"
 	"$trailcam" report --hits=1000 --calls=0 "$tmp/hits.fxt.gz" | grep -E '^Hit |  arg[0-9] |    r(ip|dx|bp|9) |    #' | grep -v '#[0-9]* *-' | sed 's/r1[0-9] .*//' | sed 's/ at [0-9.]* [a-z]*:/:/; s/#[0-9]* *0x[0-9a-f]*/#/; s/  [^ ]*:[0-9]*$//'
 }
 
@@ -260,7 +260,7 @@ sys.exit(not (len(busy) == 2 and min(busy) > 2600000 and all(thread["gaps"] == 1
 	rm -r "$tmp/two" # two decoders take half a minute for millions of the same loop
 }
 
-run="timeout 60 $trailcam run --source translate -o $tmp/none.fxt.gz"
+run="timeout 500 $trailcam run --source translate -o $tmp/none.fxt.gz"
 check 'a static program: every instruction' agree calls 40 "$programs/calls"
 check 'a dynamic program from its loader on: every instruction' agree wordcount 100000 "$programs/wordcount"
 check 'ways that are taken often, with faults in them: every instruction' agree hot 500000 "$programs/hot-static" 400 faults
@@ -319,7 +319,7 @@ fi
 check 'job control' stopped
 check 'calls stand at their times' times_calls
 other_resolution() {
-	timeout 60 $trailcam run --source translate --timer-resolution=low -o "$tmp/t.fxt" -- true 2>"$tmp/err" && says "$tmp/err" 'this is normal'
+	timeout 500 $trailcam run --source translate --timer-resolution=low -o "$tmp/t.fxt" -- true 2>"$tmp/err" && says "$tmp/err" 'this is normal'
 }
 check 'other resolutions than it has' other_resolution
 # Each thread has a ring, as far as a quarter of the memory goes: at least 62 have.
@@ -355,7 +355,7 @@ int main(void)
 }
 EOF
 keeps_gs() {
-	gcc -O1 -o "$tmp/gs" "$tmp/gs.c" && timeout 60 "$trailcam" run -q --source translate --duration 500ms -o "$tmp/t.fxt" -- "$tmp/gs" >"$tmp/out" 2>"$tmp/err" &&
+	gcc -O1 -o "$tmp/gs" "$tmp/gs.c" && timeout 500 "$trailcam" run -q --source translate --duration 500ms -o "$tmp/t.fxt" -- "$tmp/gs" >"$tmp/out" 2>"$tmp/err" &&
 		says "$tmp/out" right
 }
 check 'a base of gs that the program has set stays' keeps_gs
@@ -444,7 +444,7 @@ check 'allocations are refused' refuses 'allocators are not watched' $run --memt
 check 'the kernel is refused' refuses '--kernel belongs to --source intel_pt' $run --kernel -- ls
 check 'all processors are refused' refuses '--cpu-wide belongs to --source intel_pt' $run --cpu-wide -- ls
 check 'filters are refused' refuses '--filter belongs to --source intel_pt' $run --filter main -- ls
-unprivileged="setpriv --reuid=65534 --clear-groups timeout 60 $trailcam run --source translate -o /dev/null"
+unprivileged="setpriv --reuid=65534 --clear-groups timeout 500 $trailcam run --source translate -o /dev/null"
 check 'a setuid program is refused' refuses 'files give rights' $unprivileged -- /bin/mount
 check 'a setuid program is refused to its owner, too' refuses 'use --source samples' $run -- /bin/mount
 check 'without privileges' $unprivileged -- /bin/true

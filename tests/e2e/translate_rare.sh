@@ -5,7 +5,7 @@
 
 # As in lib.sh, for what ends soon, or never.
 translate() {
-	timeout 60 "$trailcam" run -q --source translate -o "$tmp/out.fxt.gz" "$@"
+	timeout 500 "$trailcam" run -q --source translate -o "$tmp/out.fxt.gz" "$@"
 }
 
 # built NAME OPTION...: $tmp/NAME, of $tmp/NAME.c

@@ -12,7 +12,7 @@ same() {
 	for way in native translated; do
 		mkdir -p "$tmp/$name/$way"
 		[ $way = native ] && T='' || T="$trailcam run -q --source translate -o $tmp/out.fxt.gz --"
-		(cd "$tmp/$name/$way" && T=$T timeout "${LIMIT:-120}" sh -c "$2" >stdout 2>stderr </dev/null
+		(cd "$tmp/$name/$way" && T=$T timeout "${LIMIT:-500}" sh -c "$2" >stdout 2>stderr </dev/null
 		echo $? >status)
 	done
 	# Said of the trace. That something went on natively would be a difference.

@@ -14,7 +14,7 @@ from() {
 	source=$1
 	shift
 	rm -rf "$tmp/$source"
-	setarch -R timeout 120 "$trailcam" run -q --source "$source" --keep-recording "$tmp/$source" -o "$tmp/$source.fxt" "$@" \
+	setarch -R timeout 500 "$trailcam" run -q --source "$source" --keep-recording "$tmp/$source" -o "$tmp/$source.fxt" "$@" \
 		>"$tmp/$source.out" 2>"$tmp/$source.err" </dev/null
 	status=$?
 	"$trailcam" dump --branches --json "$tmp/$source" | sed 's/"time_ns":[0-9]*,*//; s/"p*tid":[0-9]*,*//g' >"$tmp/$source.branches"

@@ -189,7 +189,7 @@ others_are_refused() {
 	exec 9<>"$tmp/fifo"
 	for how in attach 'attach -t main' 'memtrace record'; do
 		# shellcheck disable=SC2086
-		as_user timeout 20 "$1" $how -p $other -o "$tmp/user/x.txt" >/dev/null 2>"$tmp/err"
+		as_user timeout 500 "$1" $how -p $other -o "$tmp/user/x.txt" >/dev/null 2>"$tmp/err"
 		[ $? -eq 1 ] && says "$tmp/err" 'is not yours to trace' || return 1
 	done
 	exec 9>&-

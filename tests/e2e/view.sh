@@ -28,7 +28,7 @@ else
 	check 'view -o' "$trailcam" view -o "$tmp/page.html" "$tmp/rec"
 	in_browser recording "$tmp/page.html" "$tmp/slices" "$tmp/hits"
 	if command -v firefox-esr >/dev/null; then
-		PYTHONDONTWRITEBYTECODE=1 timeout 180 python3 tests/e2e/firefox.py "$tmp/page.html" "$tmp/slices" || failures=$((failures + 1))
+		PYTHONDONTWRITEBYTECODE=1 timeout 500 python3 tests/e2e/firefox.py "$tmp/page.html" "$tmp/slices" || failures=$((failures + 1))
 	else
 		skip 'the page in Firefox' 'firefox-esr is not installed'
 	fi
