@@ -288,10 +288,15 @@ woken_from_outside() {
 	in_namespace "$trailcam" run --source samples -o "$tmp/read.fxt" -- cat "$tmp/outside" >"$tmp/out" 2>"$tmp/err" && wait $! && "$trailcam" report --wide "$tmp/read.fxt" >"$tmp/report" &&
 		grep -q '\[off-cpu\] read.*woken by sh' "$tmp/report" && ! grep -q 'tid -1' "$tmp/report"
 }
-# Two threads whose numbers share a place wake each other: either is in it only until it runs.
+# Two threads whose numbers share a place wake each other: either is in it only until it runs. Both could run at
+# the same time if others came between: so they are none that wait for others.
 share_a_place() {
 	in_namespace "$trailcam" run --source samples -o "$tmp/t.tsv" -- python3 -S -c '
 import os, threading
+try:
+    os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
+except OSError:
+    pass
 other = os.getpid() + (1 << 14)
 with open("/proc/sys/kernel/ns_last_pid", "w") as last:
     last.write(str(other - 1))
