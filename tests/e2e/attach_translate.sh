@@ -52,8 +52,14 @@ same_twice() {
 }
 check 'the recording says the same, by both decoders' same_twice
 
+counters() {
+	od -An -tu8 -N40 "$tmp/counters"
+}
+differs() {
+	[ "$(counters)" != "$1" ]
+}
 goes_on() {
-	before=$(od -An -tu8 -N40 "$tmp/counters") && sleep 0.2 && after=$(od -An -tu8 -N40 "$tmp/counters") && [ "$before" != "$after" ]
+	wait_until differs "$(counters)"
 }
 again() {
 	for _ in 1 2 3 4 5; do
