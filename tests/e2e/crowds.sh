@@ -85,14 +85,17 @@ while_it_storms() {
 }
 check 'attach to a storm of children' while_it_storms
 
-# Each child takes a file of trailcam's, which may have no more than a few here.
+# Each child takes a file of trailcam's, which may have no more than a few here. None ends before all are there.
 on_its_own() {
 	files=$((60 + 4 * $(getconf _NPROCESSORS_CONF)))
+	rm -f "$tmp/in" && mkfifo "$tmp/in" || return 1
 	(ulimit -n $files && exec "$trailcam" run --source samples --follow-forks -o "$tmp/t.json" -- sh -c '
+		exec 9<>"$0"
 		i=0
-		while [ $i -lt '$files' ]; do sleep 1 & i=$((i + 1)); done
+		while [ $i -lt '$files' ]; do sh -c "read -r line" <&9 & i=$((i + 1)); done
+		seq $i >&9
 		wait
-		echo "$i children"') >"$tmp/out" 2>"$tmp/err"
+		echo "$i children"' "$tmp/in") >"$tmp/out" 2>"$tmp/err"
 	[ $? -eq 125 ] && says "$tmp/err" 'the recording ends here' && says "$tmp/out" "$files children"
 }
 check 'a recording that fails leaves the program alone' on_its_own
