@@ -110,7 +110,7 @@ for key in ("self", "total"):
 	[ "$(wc -l <"$tmp/wanted")" -eq 16 ] && diff "$tmp/wanted" "$tmp/got"
 }
 
-# Callers and callees of the function that is called most, against the calls of the text.
+# Callers and callees of those functions that most often call others, against the calls of the text.
 cat >"$tmp/around.py" <<'PY'
 import collections, json, sys
 report, slices, name = json.load(open(sys.argv[1])), open(sys.argv[2]), sys.argv[3]
@@ -144,7 +144,8 @@ assert sum(row["calls"] for row in report["functions"]) == sum(calls["callers"].
 PY
 
 around() {
-	name=$(awk -F'\t' '$3 >= 0 && $4 !~ /^\[/ { print $4 }' "$tmp/slices" | sort | uniq -c | sort -rn | sed -n "$1{s/^ *[0-9]* //;p}")
+	name=$(awk -F'\t' '$6 == tid && $3 == depth + 1 && name !~ /\[/ { print name } { tid = $6; depth = $3; name = $4 }' "$tmp/slices" |
+		sort | uniq -c | sort -rn | sed -n "$1{s/^ *[0-9]* //;p}")
 	"$trailcam" report --json --top 100000 --function "$name" "$tmp/torture" >"$tmp/json" &&
 		python3 "$tmp/around.py" "$tmp/json" "$tmp/slices" "$name" || return 1
 	# The text has the same.
