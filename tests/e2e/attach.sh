@@ -192,7 +192,8 @@ check 'nobody' refused 2 'no process to attach to'
 check 'no terminal to pick at' refused 1 'no terminal to pick a process at: name it' '?'
 
 kernel_thread() {
-	thread=$(awk '$1 == "PPid:" && $2 == 2 { print FILENAME; exit }' /proc/[0-9]*/status 2>/dev/null | cut -d/ -f3)
+	# One that is there for good: the first one may be a worker that is about to end.
+	thread=$(grep -ls '^Name:	ksoftirqd/' /proc/[0-9]*/status | head -n 1 | cut -d/ -f3)
 	[ -n "$thread" ] || return 0
 	refused 1 'is a kernel thread' -p "$thread"
 }
