@@ -134,16 +134,6 @@ agree() {
 	agree_on "$name" "$minimum"
 }
 
-# until_long LOG COMMAND...: ends it by Ctrl-C when the log is long enough.
-until_long() {
-	log=$1
-	shift
-	env --default-signal=INT "$@" &
-	until [ "$(wc -l <"$log" 2>/dev/null || echo 0)" -gt 60000 ] || ! kill -0 $! 2>/dev/null; do sleep 0.2; done
-	kill -INT $! 2>/dev/null
-	wait $!
-}
-
 # Go's runtime takes millions of instructions to start: the first ones, with all its threads, are enough.
 agree_go() {
 	prefix="until_long $tmp/go.log"

@@ -198,10 +198,9 @@ node() {
 	# It leaves a log where it runs.
 	(cd "$tmp" && exec node --perf-basic-prof --no-turbo-inlining --max-inlined-bytecode-size=0 --single-threaded "$sources/squares.js" 60 >"$tmp/out") &
 	pid=$!
-	tries=0
-	until grep -q warm "$tmp/out" || [ $((tries += 1)) -gt 120 ]; do sleep 0.5; done
-	rm -rf "$tmp/rec"
-	timeout -s INT 5 "$trailcam" attach --source step --max-stall none -p "$pid" --step-log "$tmp/log" --keep-recording "$tmp/rec" -o "$tmp/t.fxt" 2>"$tmp/err"
+	wait_for "$tmp/out" warm || return 1
+	rm -rf "$tmp/rec" "$tmp/log"
+	until_long "$tmp/log" "$trailcam" attach --source step --max-stall none -p "$pid" --step-log "$tmp/log" --keep-recording "$tmp/rec" -o "$tmp/t.fxt" 2>"$tmp/err"
 	kill "$pid"
 	rm -f "/tmp/perf-$pid.map"
 	"$trailcam" decode "$tmp/rec" -o "$tmp/node.tsv" 2>>"$tmp/err" || {

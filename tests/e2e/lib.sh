@@ -107,6 +107,16 @@ status_is() {
 	}
 }
 
+# until_long LOG COMMAND...: ends it by Ctrl-C when the log is long enough.
+until_long() {
+	until_log=$1
+	shift
+	env --default-signal=INT "$@" &
+	until [ "$(wc -l <"$until_log" 2>/dev/null || echo 0)" -gt 60000 ] || ! kill -0 $! 2>/dev/null; do sleep 0.2; done
+	kill -INT $! 2>/dev/null
+	wait $!
+}
+
 # Whether probes can be attached here; tests that need it are skipped with this reason.
 bpf_missing() {
 	[ -n "${bpf_reason+x}" ] || {
