@@ -48,7 +48,7 @@ class Browser:
         self.process.wait()
         shutil.rmtree(self.profile, ignore_errors=True)
 
-    def message(self, seconds=60):
+    def message(self, seconds=300):
         while b"\0" not in self.buffer:
             if not select.select([self.from_fd], [], [], seconds)[0]:
                 raise TimeoutError("the browser says nothing")
@@ -85,7 +85,7 @@ class Browser:
         """Opens the page and waits until it is ready."""
         self.events.clear()
         self.call("Page.navigate", url=url)
-        for _ in range(1200 if wait else 0):
+        for _ in range(6000 if wait else 0):
             if self.value("document.documentElement?.dataset.ready === 'true'"):
                 return
             time.sleep(0.05)

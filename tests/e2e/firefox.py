@@ -36,9 +36,9 @@ class Firefox:
 
     @staticmethod
     def connect(port):
-        for _ in range(600):
+        for _ in range(3000):
             try:
-                return socket.create_connection(("127.0.0.1", port), 60)
+                return socket.create_connection(("127.0.0.1", port), 300)
             except OSError:
                 time.sleep(.1)
         raise TimeoutError("Firefox does not listen")
@@ -73,7 +73,7 @@ class Firefox:
 
     def open(self, path):
         self.call("WebDriver:Navigate", url="file://" + path)
-        for _ in range(600):
+        for _ in range(3000):
             if self.script("return document.documentElement.dataset.ready"):
                 return
             time.sleep(.1)

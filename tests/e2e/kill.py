@@ -66,7 +66,7 @@ def is_counting(path):
     return os.path.exists(path) and os.path.getsize(path) >= 8 * THREADS and min(counters(path)) > 0
 
 
-def until(condition, seconds=20):
+def until(condition, seconds=200):
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         if condition():

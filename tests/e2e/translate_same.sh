@@ -97,7 +97,7 @@ if [ -n "${SAME:-}" ]; then
 		my \$n = 0; \$n++ while (q(abcabcabd) x 500) =~ /a(?:b(?=c)|b(?!c))./g; print qq(\$n\n);
 		if (my \$pid = fork) { waitpid \$pid, 0; print \$? >> 8, qq(\n) } else { exit 5 }"'
 	try imagemagick convert-im6.q16 '$T convert-im6.q16 -size 120x90 gradient:red-blue -swirl 90 -blur 0x2 -resize 200% a.ppm; $T convert-im6.q16 a.ppm -quality 80 a.jpg; md5sum a.ppm a.jpg'
-	try nginx nginx 'mkdir w; cp "$tmp/text" w/t; printf "events {}\nhttp { access_log off; server { listen 127.0.0.1:18089; root %s/w; gzip on; gzip_types *; } }\n" "$PWD" >c; $T nginx -p "$PWD" -c "$PWD/c" -e "$PWD/e" -g "daemon off; master_process off; pid $PWD/p;" & for i in $(seq 100); do curl -sf http://127.0.0.1:18089/t >/dev/null && break; sleep 0.1; done; for i in 1 2 3 4 5 6 7 8 9; do curl -s http://127.0.0.1:18089/t | md5sum; curl -s -H "Accept-Encoding: gzip" http://127.0.0.1:18089/t | md5sum; curl -s -o /dev/null -w "%{http_code}\n" http://127.0.0.1:18089/no; done; kill -QUIT "$(cat p)"; wait $!; echo $?; rm -r c w e'
+	try nginx nginx 'mkdir w; cp "$tmp/text" w/t; printf "events {}\nhttp { access_log off; server { listen 127.0.0.1:18089; root %s/w; gzip on; gzip_types *; } }\n" "$PWD" >c; $T nginx -p "$PWD" -c "$PWD/c" -e "$PWD/e" -g "daemon off; master_process off; pid $PWD/p;" & for i in $(seq 3000); do curl -sf http://127.0.0.1:18089/t >/dev/null && break; sleep 0.1; done; for i in 1 2 3 4 5 6 7 8 9; do curl -s http://127.0.0.1:18089/t | md5sum; curl -s -H "Accept-Encoding: gzip" http://127.0.0.1:18089/t | md5sum; curl -s -o /dev/null -w "%{http_code}\n" http://127.0.0.1:18089/no; done; kill -QUIT "$(cat p)"; wait $!; echo $?; rm -r c w e'
 	try postgres postgres '
 		# It does not run as root.
 		user="setpriv --reuid=65534 --regid=65534 --clear-groups"
@@ -114,6 +114,6 @@ if [ -n "${SAME:-}" ]; then
 		}
 		try "python $module" python3 'cd /; $T $python -m test -q '$module' 2>&1 | grep -vE "load avg|duration|in [0-9.]+ (sec|ms)|^$"'
 	done
-	try redis redis-server '$T redis-server --port 16379 --save "" --daemonize no >/dev/null & for i in $(seq 100); do redis-cli -p 16379 ping >/dev/null 2>&1 && break; sleep 0.1; done; redis-benchmark -p 16379 -q -n 5000 -c 10 -t set,get,lpush,zadd 2>&1 | grep -c "requests per second"; redis-cli -p 16379 dbsize; redis-cli -p 16379 shutdown nosave; wait'
+	try redis redis-server '$T redis-server --port 16379 --save "" --daemonize no >/dev/null & for i in $(seq 3000); do redis-cli -p 16379 ping >/dev/null 2>&1 && break; sleep 0.1; done; redis-benchmark -p 16379 -q -n 5000 -c 10 -t set,get,lpush,zadd 2>&1 | grep -c "requests per second"; redis-cli -p 16379 dbsize; redis-cli -p 16379 shutdown nosave; wait'
 fi
 finish
