@@ -31,12 +31,15 @@ os.read(readable, 1)
 says("read", f"pipe {os.fstat(readable).st_ino}")
 polled = select.poll()
 polled.register(readable, select.POLLIN)
-polled.poll(60)
+# Some kernels hide a process, and with it a timer's wake-up that comes while it runs: one of three is seen.
+for _ in range(3):
+    polled.poll(60)
 says("poll", f"pipe {os.fstat(readable).st_ino}")
 
 poller = select.epoll()
 poller.register(readable)
-poller.poll(0.04)
+for _ in range(3):
+    poller.poll(0.04)
 says("epoll_(p)?wait", "epoll( of 1)?")  # how many is not known any more once the program is gone
 
 number = os.eventfd(0)
