@@ -304,6 +304,7 @@ with open("/proc/sys/kernel/ns_last_pid", "w") as last:
 to, back = os.pipe(), os.pipe()
 child = os.fork()
 if not child:
+    os.close(to[1])
     for _ in range(300):
         os.read(to[0], 1)
         os.write(back[1], b"x")
