@@ -107,7 +107,7 @@ static uint64_t snapshot_bytes(const struct capture *capture)
 	const struct snapshot *snapshot = capture->snapshot;
 
 	return capture->aux_bytes + capture->counted_cnt * sizeof(*snapshot->aux) + capture->sample_bytes +
-	       hit_list_bytes(snapshot->hits) + snapshot->sideband_size;
+	       stack_pool_bytes(&snapshot->stacks) + hit_list_bytes(snapshot->hits) + snapshot->sideband_size;
 }
 
 static int keep_code(struct capture *capture)
@@ -169,8 +169,9 @@ static void count_aux(struct capture *capture)
 	while (capture->counted_sample_cnt < snapshot->sample_cnt) {
 		const struct stack_sample *sample = &snapshot->samples[capture->counted_sample_cnt++];
 
-		capture->sample_bytes +=
-			sizeof(*sample) + sample->ip_cnt * sizeof(*sample->ips) + sample->stack_size;
+		capture->sample_bytes += sizeof(*sample) + sample->ip_cnt * sizeof(*sample->ips) +
+					 (sample->regs ? HIT_REG_CNT * sizeof(*sample->regs) : 0) +
+					 (sample->pool ? 0 : sample->stack_size);
 	}
 }
 

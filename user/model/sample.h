@@ -61,11 +61,11 @@ enum { SAMPLE_ARG_CNT = 6, SAMPLE_NO_SYSCALL = -1 };
 /* The system call that begins or ends (SYSCALL_*), or that the thread is in (SWITCH_*, PAGE_FAULT). */
 struct sample_call {
 	int32_t nr;		       /* x86-64 number; SAMPLE_NO_SYSCALL: none or unknown */
+	bool has_timeout;	       /* not of SYSCALL_END */
 	int64_t result;		       /* SYSCALL_END: the kernel's result, -errno on failure */
 	uint64_t args[SAMPLE_ARG_CNT]; /* not of SYSCALL_END */
-	char *about;	  /* the file behind its descriptor: "socket 127.0.0.1:6379"; NULL: unknown; owned */
-	bool has_timeout; /* not of SYSCALL_END */
-	int64_t timeout_ns; /* how long it waits at most; below 0: forever */
+	char *about; /* the file behind its descriptor: "socket 127.0.0.1:6379"; NULL: unknown; owned */
+	int64_t timeout_ns; /* if it has one: how long it waits at most; below 0: forever */
 };
 
 enum { SAMPLE_NAME_BYTES = 16, SAMPLE_OUTSIDE = -1, SAMPLE_THROTTLED = -2 };
@@ -91,10 +91,10 @@ struct stack_sample {
 	 * be unwound.
 	 */
 	uint64_t *ips;
-	uint64_t regs[HIT_REG_CNT]; /* SAMPLE_HAS_REGS: enum hit_reg */
-	size_t stack_size;	    /* of what stood at regs[HIT_SP] and above, for stack_sample_stack() */
-	const uint8_t *stack;	    /* it is here; NULL: in the pool */
-	bool is_stack_owned;	    /* else it is in snapshot.file */
+	uint64_t *regs;	      /* SAMPLE_HAS_REGS: HIT_REG_CNT of them, by enum hit_reg */
+	uint32_t stack_size;  /* of what stood at regs[HIT_SP] and above, for stack_sample_stack() */
+	bool is_stack_owned;  /* else it is in snapshot.file */
+	const uint8_t *stack; /* it is here; NULL: in the pool */
 	const struct stack_pool *pool;
 	size_t pool_first; /* its first number there */
 	struct sample_call call;
@@ -117,6 +117,9 @@ enum { SAMPLE_STACK_MAX = 1 << 16 /* more than a record of perf.data can have */
  * Its stack: where it is, or copied to `room`, which holds SAMPLE_STACK_MAX bytes, as many as a pool has.
  */
 const uint8_t *stack_sample_stack(const struct stack_sample *sample, uint8_t *room);
+
+/* SAMPLE_HAS_REGS from now on: room for them, all 0. NULL: out of memory. */
+uint64_t *stack_sample_add_regs(struct stack_sample *sample);
 
 /* Frees what it owns. */
 void stack_sample_release(const struct stack_sample *sample);

@@ -43,9 +43,17 @@ const uint8_t *stack_sample_stack(const struct stack_sample *sample, uint8_t *ro
 	return sample->pool ? room : sample->stack;
 }
 
+uint64_t *stack_sample_add_regs(struct stack_sample *sample)
+{
+	sample->regs = calloc(HIT_REG_CNT, sizeof(*sample->regs));
+	sample->flags |= sample->regs ? SAMPLE_HAS_REGS : 0;
+	return sample->regs;
+}
+
 void stack_sample_release(const struct stack_sample *sample)
 {
 	free(sample->ips);
+	free(sample->regs);
 	free(sample->call.about);
 	if (sample->is_stack_owned)
 		free((void *)sample->stack);

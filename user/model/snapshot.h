@@ -138,7 +138,7 @@ struct snapshot {
 	size_t call_cnt, call_cap;
 	/*
 	 * Samples in file order (base/spill.h), and the names of their events. The snapshot owns their ips,
-	 * call.about, and the stack if is_stack_owned.
+	 * regs, call.about, and the stack if is_stack_owned.
 	 */
 	struct stack_sample *samples;
 	struct stack_pool stacks; /* of those samples */

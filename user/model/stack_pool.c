@@ -29,6 +29,11 @@ void stack_pool_read(const struct stack_pool *pool, size_t first, size_t skip, u
 	}
 }
 
+size_t stack_pool_bytes(const struct stack_pool *pool)
+{
+	return pool->page_cnt * sizeof(*pool->pages) + pool->number_cnt * sizeof(*pool->numbers);
+}
+
 void stack_pool_release(struct stack_pool *pool)
 {
 	spill_free(pool->pages);

@@ -31,4 +31,7 @@ int stack_pool_add(struct stack_pool *pool, uint32_t number);
 /* Copies `size` bytes of the stack whose numbers begin at `first`, from byte `skip` of its first page on. */
 void stack_pool_read(const struct stack_pool *pool, size_t first, size_t skip, uint8_t *bytes, size_t size);
 
+/* What it holds. */
+size_t stack_pool_bytes(const struct stack_pool *pool);
+
 void stack_pool_release(struct stack_pool *pool);

@@ -182,7 +182,7 @@ static void put_stack(struct packer *packer, const struct stack_sample *sample)
 
 static uint64_t where(const struct stack_sample *sample)
 {
-	return sample->ip_cnt ? sample->ips[0] : sample->regs[HIT_IP];
+	return sample->ip_cnt ? sample->ips[0] : has_registers(sample) ? sample->regs[HIT_IP] : 0;
 }
 
 static size_t record_bytes(const struct stack_sample *sample)

@@ -171,22 +171,25 @@ static void pass_branches(struct cursor *cursor, const struct perf_event_attr *a
 	}
 }
 
-static bool read_registers(struct cursor *cursor, const struct perf_event_attr *attr,
-			   struct stack_sample *sample)
+/* Those of programs of 32 bits are passed over. */
+static int read_registers(struct cursor *cursor, const struct perf_event_attr *attr,
+			  struct stack_sample *sample)
 {
 	uint64_t abi = cursor_u64(cursor);
 
+	if (abi == ABI_64 && !stack_sample_add_regs(sample))
+		return -ENOMEM;
 	for (unsigned int bit = 0; abi && bit < 64; bit++)
 		if (attr->sample_regs_user >> bit & 1) {
 			uint64_t value = cursor_u64(cursor);
 
-			if (bit < ARCH_PERF_CNT && arch_perf_registers[bit] < HIT_REG_CNT)
+			if (sample->regs && bit < ARCH_PERF_CNT && arch_perf_registers[bit] < HIT_REG_CNT)
 				sample->regs[arch_perf_registers[bit]] = value;
 		}
-	return abi == ABI_64;
+	return 0;
 }
 
-static void read_stack(struct cursor *cursor, struct stack_sample *sample, bool is_usable)
+static void read_stack(struct cursor *cursor, struct stack_sample *sample)
 {
 	uint64_t size = cursor_u64(cursor), filled;
 	const uint8_t *bytes = cursor_take(cursor, size);
@@ -194,10 +197,10 @@ static void read_stack(struct cursor *cursor, struct stack_sample *sample, bool 
 	if (!size || !bytes)
 		return;
 	filled = cursor_u64(cursor);
-	if (cursor->bad || !is_usable)
+	if (cursor->bad || !sample->regs)
 		return;
 	sample->stack = bytes;
-	sample->stack_size = filled < size ? filled : size;
+	sample->stack_size = (uint32_t)(filled < size ? filled : size);
 }
 
 int perf_sample_read(struct stack_sample *ret_sample, const struct perf_event_attr *attr,
@@ -205,7 +208,6 @@ int perf_sample_read(struct stack_sample *ret_sample, const struct perf_event_at
 {
 	struct cursor cursor = {record + sizeof(struct perf_event_header), record + size, false};
 	struct stack_sample sample = {.tid = -1, .cpu = -1, .call.nr = SAMPLE_NO_SYSCALL};
-	bool has_registers = false;
 	uint64_t ip;
 	int err = 0;
 
@@ -217,11 +219,10 @@ int perf_sample_read(struct stack_sample *ret_sample, const struct perf_event_at
 	if (!err && attr->sample_type & PERF_SAMPLE_RAW)
 		err = read_raw(&cursor, &sample);
 	pass_branches(&cursor, attr);
-	if (attr->sample_type & PERF_SAMPLE_REGS_USER)
-		has_registers = read_registers(&cursor, attr, &sample);
-	sample.flags |= has_registers ? SAMPLE_HAS_REGS : 0;
+	if (!err && attr->sample_type & PERF_SAMPLE_REGS_USER)
+		err = read_registers(&cursor, attr, &sample);
 	if (attr->sample_type & PERF_SAMPLE_STACK_USER)
-		read_stack(&cursor, &sample, has_registers);
+		read_stack(&cursor, &sample);
 	if (!err && !sample.ip_cnt && !sample.stack)
 		err = put_ip(&sample, ip);
 	if (!err && cursor.bad)

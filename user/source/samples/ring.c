@@ -72,16 +72,18 @@ static uint64_t user_ip(const struct samples_record *record)
 	return record->kind == SAMPLES_OUT ? record->out.ip : record->tick.ip;
 }
 
-static void put_registers(struct stack_sample *sample, const uint64_t *regs, uint64_t ip)
+static int put_registers(struct stack_sample *sample, const uint64_t *regs, uint64_t ip)
 {
 #define NAME(reg, field) HIT_##reg,
 	static const enum hit_reg names[] = {ARCH_SAMPLED(NAME)};
 #undef NAME
 
+	if (!stack_sample_add_regs(sample))
+		return -ENOMEM;
 	for (size_t i = 0; i < ARCH_SAMPLED_CNT; i++)
 		sample->regs[names[i]] = regs[i];
 	sample->regs[HIT_IP] = ip;
-	sample->flags |= SAMPLE_HAS_REGS;
+	return 0;
 }
 
 /* The kernel's part, then where the program was; 0: that is told elsewhere. */
@@ -112,8 +114,8 @@ static int put_full(struct samples_reader *reader, struct stack_sample *sample,
 	if (err || !is_known)
 		return err;
 	sample->flags |= SAMPLE_LEFT_OUT;
-	put_registers(sample, samples_slots_registers(reader->slots, full), ip);
-	return samples_slots_keep(reader->slots, full, reader->stacks, sample);
+	err = put_registers(sample, samples_slots_registers(reader->slots, full), ip);
+	return err ? err : samples_slots_keep(reader->slots, full, reader->stacks, sample);
 }
 
 /* ---- what is behind a descriptor ---- */

@@ -134,7 +134,7 @@ int samples_slots_keep(struct samples_slot *slots, const struct samples_full *fu
 
 	if (slot->end <= sp)
 		return 0;
-	sample->stack_size = slot->end - sp;
+	sample->stack_size = (uint32_t)(slot->end - sp);
 	sample->pool = pool;
 	sample->pool_first = pool->number_cnt;
 	for (uint64_t at = sp - sp % STACK_PAGE; at < slot->end && !err; at += STACK_PAGE) {

@@ -202,7 +202,7 @@ static int copy_stack(struct stack_sample *sample, uint64_t sp, size_t stack_byt
 		return stack ? 0 : -ENOMEM;
 	}
 	sample->stack = stack;
-	sample->stack_size = size;
+	sample->stack_size = (uint32_t)size;
 	sample->is_stack_owned = true;
 	if (size == stack_bytes)
 		sample->flags |= SAMPLE_IS_CUT;
@@ -219,11 +219,13 @@ static int add(struct waiting *waiting, const struct samples_waiting *from, size
 						   .tid = (int32_t)tid_of(from),
 						   .cpu = -1,
 						   .kind = SAMPLE_SWITCH_OUT,
-						   .flags = SAMPLE_HAS_REGS | SAMPLE_IS_STILL,
+						   .flags = SAMPLE_IS_STILL,
 						   .state = from->state & SAMPLE_STATE_MASK,
 						   .call.nr = from->nr < 0 ? SAMPLE_NO_SYSCALL : from->nr}};
 	int err;
 
+	if (!stack_sample_add_regs(&thread.sample))
+		return -ENOMEM;
 	for (size_t i = 0; i < ARCH_SAMPLED_CNT; i++)
 		thread.sample.regs[names[i]] = from->regs[i];
 	thread.sample.call.args[0] = from->regs[ARCH_SAMPLED_ARG_0];

@@ -4,7 +4,7 @@
 #include "assertions.h"
 #include "model/sample.h"
 
-/* The sample with a copy of its stack, which the caller frees. */
+/* The sample with a copy of its stack, which the caller releases. */
 static inline struct stack_sample seen_sample(const struct stack_sample *sample)
 {
 	struct stack_sample seen = *sample;
@@ -14,5 +14,6 @@ static inline struct stack_sample seen_sample(const struct stack_sample *sample)
 		return seen;
 	assert_ptr_equal(stack_sample_stack(sample, room), room);
 	seen.stack = room;
+	seen.is_stack_owned = true;
 	return seen;
 }

@@ -41,11 +41,8 @@ static int teardown(void **state)
 {
 	struct fake *fake = *state;
 
-	for (size_t i = 0; i < fake->cnt; i++) {
-		free(fake->seen[i].ips);
-		free(fake->seen[i].call.about);
-		free((void *)fake->seen[i].stack);
-	}
+	for (size_t i = 0; i < fake->cnt; i++)
+		stack_sample_release(&fake->seen[i]);
 	samples_reader_release(&fake->reader);
 	stack_pool_release(&fake->stacks);
 	free(fake);

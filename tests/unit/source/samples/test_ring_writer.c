@@ -36,8 +36,7 @@ static int setup(void **state)
 
 static void forget(struct pair *pair)
 {
-	free(pair->seen.ips);
-	free((void *)pair->seen.stack);
+	stack_sample_release(&pair->seen);
 	pair->seen = (struct stack_sample){0};
 }
 
@@ -141,6 +140,7 @@ TEST_WITH(test_shared, setup, teardown)
 		assert_int_equal(kept.samples[i].stack_size, KEPT_BYTES);
 		assert_memory_equal(stack_sample_stack(&kept.samples[i], room), copies[i] + i % 3 * 64,
 				    KEPT_BYTES);
+		stack_sample_release(&kept.samples[i]);
 	}
 	assert_in_range(pair->stacks.page_cnt, KEPT_BYTES / STACK_PAGE, KEPT_BYTES / STACK_PAGE + 2 * KEPT);
 }

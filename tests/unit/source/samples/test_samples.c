@@ -111,14 +111,13 @@ TEST(test_ticks)
 	assert_string_equal(snapshot->sample_events[0], samples_event(samples));
 	for (size_t i = 0; i < snapshot->sample_cnt; i++) {
 		const struct stack_sample *sample = &snapshot->samples[i];
-		uint64_t rip = sample->regs[HIT_RIP];
 
 		if (sample->kind != SAMPLE_EVENT)
 			continue;
 		ticks++;
 		/* The child is a copy of this process. */
-		in_spin += rip - (uintptr_t)spin < 64;
 		assert_true(sample->flags & SAMPLE_HAS_REGS);
+		in_spin += sample->regs[HIT_RIP] - (uintptr_t)spin < 64;
 		assert_in_range(sample->stack_size, 1, SAMPLE_STACK_MAX);
 		assert_in_range(sample->regs[HIT_RSP], (uintptr_t)&config - (1 << 20),
 				(uintptr_t)&config + (1 << 20));
