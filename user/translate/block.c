@@ -263,7 +263,8 @@ static enum give_back look_at_place(struct context *context, uint64_t guest, uin
 	return GIVE_UNMAPPED;
 }
 
-enum give_back block_translate(struct context *context, uint64_t guest, struct block **ret_block)
+enum give_back block_translate(struct context *context, uint64_t guest, bool is_indirect,
+			       struct block **ret_block)
 {
 	struct shared *all = shared();
 	struct region *region;
@@ -282,13 +283,15 @@ enum give_back block_translate(struct context *context, uint64_t guest, struct b
 		return GIVE_MEMORY;
 	builder.block = block = block_at(all->block_cnt);
 	*block = (struct block){.guest = guest,
-				.host = region->at,
 				.first_length = all->length_cnt,
 				.first_site = all->site_cnt,
 				.first_byte = all->byte_cnt,
 				.generation = all->generation};
 	context->going = guest;
 	builder.emitter = (struct emitter){.at = (uint8_t *)region->at, .region = region};
+	if (is_indirect)
+		emit_entry(&builder.emitter, block);
+	block->host = (uintptr_t)builder.emitter.at;
 	look_at_memory(&builder, guest);
 	builder.limit = end < builder.limit ? end : builder.limit;
 	if (block->is_kept)
@@ -298,6 +301,8 @@ enum give_back block_translate(struct context *context, uint64_t guest, struct b
 		return problem;
 	finish(&builder);
 	region->at = block->host_end;
+	if (is_indirect)
+		block_use_entry(block);
 	*ret_block = block;
 	return GIVE_NOTHING;
 }

@@ -111,10 +111,11 @@ static inline void emit_distance(struct emitter *emitter, uint64_t guest)
 	EMIT(emitter, 0x48, 0x8d, 0x0c, 0x01); /* lea rcx, [rcx + rax] */
 }
 
-static inline void emit_distance_back(struct emitter *emitter)
+/* And back; rcx is less by `taken` now. */
+static inline void emit_distance_back(struct emitter *emitter, uint8_t taken)
 {
-	EMIT(emitter, 0x48, 0xf7, 0xd0);	     /* not rax */
-	EMIT(emitter, 0x48, 0x8d, 0x4c, 0x01, 0x01); /* lea rcx, [rcx + rax + 1] */
+	EMIT(emitter, 0x48, 0xf7, 0xd0);			     /* not rax */
+	EMIT(emitter, 0x48, 0x8d, 0x4c, 0x01, (uint8_t)(taken + 1)); /* lea rcx, [rcx + rax + 1 + taken] */
 }
 
 /*
@@ -162,7 +163,7 @@ static inline void emit_far_jump(struct emitter *emitter, uint64_t to)
 }
 
 /* jmp gs:[field], as bytes in memory 65 ff 24 25, and the field */
-enum { LEAVE = 0x2524ff65 };
+enum { LEAVE = 0x2524ff65, LEAVE_SIZE = 8 };
 
 static inline void emit_leave(struct emitter *emitter, uint32_t field)
 {
@@ -207,12 +208,12 @@ static inline void emit_site(struct emitter *emitter, uint32_t site)
  * A conditional jump: all of the instruction but its displacement, which is returned and may be changed while
  * others execute it, so that it lies within eight bytes.
  */
-enum { COND_PADDING = 0x2e /* a prefix without a meaning */, JCC_SIZE = 6 };
+enum { PADDING = 0x2e /* a prefix without a meaning */, JCC_SIZE = 6 };
 
 static inline uint8_t *emit_cond(struct emitter *emitter, const uint8_t *opcode, unsigned int cnt)
 {
 	while (((uintptr_t)emitter->at + cnt) % 8 > 4)
-		emit_8(emitter, COND_PADDING);
+		emit_8(emitter, PADDING);
 	emit_bytes(emitter, opcode, cnt);
 	emit_32(emitter, 0);
 	return emitter->at - 4;
@@ -221,7 +222,7 @@ static inline uint8_t *emit_cond(struct emitter *emitter, const uint8_t *opcode,
 /* Of what emit_cond() has made: the opcode it was given. */
 static inline const uint8_t *cond_opcode(const uint8_t *code)
 {
-	while (*code == COND_PADDING)
+	while (*code == PADDING)
 		code++;
 	return code;
 }
@@ -246,11 +247,14 @@ static inline uint8_t *emit_word(struct emitter *emitter, uint32_t word, bool is
 	return emitter->at - 1;
 }
 
-/* jmp to; returns the displacement, which may be changed while others execute the jump. */
+/*
+ * jmp to; returns the displacement. All of it may be changed while others execute the jump (link.c), so that
+ * it lies within eight bytes.
+ */
 static inline uint8_t *emit_jump(struct emitter *emitter, uint64_t to)
 {
-	while (((uintptr_t)emitter->at + 1) & 3)
-		emit_8(emitter, 0x90);
+	while ((uintptr_t)emitter->at % 8 > 3)
+		emit_8(emitter, PADDING);
 	emit_8(emitter, 0xe9);
 	emit_32(emitter, distance(emitter->at, to));
 	return emitter->at - 4;

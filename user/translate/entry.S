@@ -88,12 +88,11 @@ taken:
 	jmp enter
 
 	/*
-	 * The target's slot holds another block: rax is the negative of its address, rcx
-	 * the distance from there.
+	 * The target's slot holds another block: rax is 1 minus its address, rcx the distance from there.
 	 */
 miss:
 	not %rax
-	lea 1(%rcx, %rax), %rcx
+	lea 2(%rcx, %rax), %rcx
 	/* rcx: the target */
 miss_first:
 	mov %rcx, %gs:CTX_NEXT

@@ -7,7 +7,7 @@
  *	jmp T, backward		word, jmp T
  *	call T, backward	push the guest's return address, word, jmp T
  *	jmp, call T, forward	the same without the word
- *	ret, jmp r, call r	target to rcx, jmp gs:[targets + cx * 8] ... entry of T: is it T? word, T
+ *	ret, jmp r, call r	target to rcx, jmp gs:[targets + cx * 8] ... entry of T: is it T? word, jmp T
  *	syscall			to the gate
  */
 #include "model/branch.h"

@@ -2,6 +2,9 @@
 /*
  * Jumps between blocks: those of sites, which each block knows that they lead to, and entries for indirect
  * branches. What is taken back leads to the runtime.
+ *
+ * Most blocks are translated when a branch comes to them. Then the stub of that branch, or the entry, stands
+ * right before the block, and its jump is a nop: a compiler has more jumps than the processor predicts well.
  */
 #include "translate/emit.h"
 #include "translate/runtime.h"
@@ -11,9 +14,39 @@ static bool fits(int64_t value)
 	return value == (int32_t)value;
 }
 
-static void set_jump(uint64_t jump, uint64_t to)
+static void set_cond(uint64_t jump, uint64_t to)
 {
 	__atomic_store_n((uint32_t *)jump, distance((const uint8_t *)jump, to), __ATOMIC_RELEASE);
+}
+
+/* ---- jumps of five bytes (emit_jump()): jmp, or a nop if they lead to what is right behind them ---- */
+
+enum { JUMP = 0xe9, NOP = 0x441f0f /* nop [rax + rax + 0] */ };
+
+/* The eight bytes that have all of the jump, and by how many bits it is shifted there. */
+static uint64_t *word_of(uint64_t jump, unsigned int *ret_shift)
+{
+	*ret_shift = (unsigned int)(jump - 1) % 8 * 8;
+	return (uint64_t *)((jump - 1) & ~7ull);
+}
+
+static void set_jump(uint64_t jump, uint64_t to)
+{
+	const uint64_t bytes = (1ull << 40) - 1,
+		       code = to == jump + 4 ? NOP
+					     : (uint64_t)distance((const uint8_t *)jump, to) << 8 | JUMP;
+	unsigned int shift;
+	uint64_t *word = word_of(jump, &shift);
+
+	__atomic_store_n(word, (*word & ~(bytes << shift)) | code << shift, __ATOMIC_RELEASE);
+}
+
+uint64_t jump_target(uint64_t jump)
+{
+	unsigned int shift;
+	const uint64_t *word = word_of(jump, &shift), code = __atomic_load_n(word, __ATOMIC_ACQUIRE) >> shift;
+
+	return jump + 4 + ((code & 0xff) == JUMP ? (uint64_t)(int64_t)(int32_t)(code >> 8) : 0);
 }
 
 static bool reaches(uint64_t jump, uint64_t to)
@@ -23,7 +56,14 @@ static bool reaches(uint64_t jump, uint64_t to)
 
 /* ---- sites ---- */
 
-void emit_branch(struct emitter *emitter, struct site *site)
+/* A displacement of eight bits at `place`, which ends its instruction. */
+static void set_short(uint8_t *place, const uint8_t *to)
+{
+	*place = (uint8_t)(to - (place + 1));
+}
+
+/* Returns what emit_word() does. */
+static uint8_t *emit_word_and_jump(struct emitter *emitter, struct site *site)
 {
 	uint8_t *wrap;
 
@@ -31,7 +71,14 @@ void emit_branch(struct emitter *emitter, struct site *site)
 	wrap = emit_word(emitter, site_number(site), block_at(site->block)->is_trace);
 	emit_load(emitter, HOST_RCX, CTX_RCX);
 	site->jump = (uintptr_t)emit_jump(emitter, emitter->region->start);
-	*wrap = (uint8_t)(emitter->at - (wrap + 1));
+	return wrap;
+}
+
+void emit_branch(struct emitter *emitter, struct site *site)
+{
+	uint8_t *wrap = emit_word_and_jump(emitter, site);
+
+	set_short(wrap, emitter->at);
 	emit_leave(emitter, CTX_WRAP);
 	site_link_if_known(site);
 }
@@ -42,7 +89,7 @@ void emit_bare(struct emitter *emitter, struct site *site, const uint8_t *opcode
 	uint8_t *jump = emit_cond(emitter, opcode, cnt);
 	struct emitter away = {.at = (uint8_t *)(emitter->region->end -= SIZE)};
 
-	set_jump((uintptr_t)jump, (uintptr_t)away.at);
+	set_cond((uintptr_t)jump, (uintptr_t)away.at);
 	emit_site(&away, site_number(site));
 	emit_8(&away, 0xe9); /* jmp */
 	emit_32(&away, distance(away.at, emitter->region->start + REGION_TAKEN));
@@ -54,14 +101,17 @@ void site_make_stub(struct site *site)
 {
 	struct region *region = cache_room(site->jump);
 	struct emitter emitter;
-	uint64_t jump = site->jump;
+	uint64_t jump = site->jump, leave;
 
 	if (!region || !site_is_current(site))
 		return;
 	emitter = (struct emitter){.at = (uint8_t *)region->at, .region = region};
 	site->has_no_stub = 0;
-	emit_branch(&emitter, site);
-	set_jump(jump, region->at);
+	leave = region->at;
+	emit_leave(&emitter, CTX_WRAP);
+	set_short(emit_word_and_jump(&emitter, site), (const uint8_t *)leave);
+	site_link_if_known(site);
+	set_cond(jump, leave + LEAVE_SIZE);
 	region->at = (uintptr_t)emitter.at;
 }
 
@@ -120,12 +170,11 @@ void block_unlink(struct block *block)
 		site_unlink(site_at(i - 1));
 	block->incoming = 0;
 	if (block->entry)
-		set_jump(block->entry + block->entry_jump, block->entry + block->entry_jump + 4);
+		set_jump(block->entry + block->entry_jump, block->entry - LEAVE_SIZE);
 }
 
 /*
- * To the entry `next` with the target back in rcx, of which rax is the negative of an
- * address; 0: there is none.
+ * To the entry `next` with the target back in rcx, which is its distance from a block; 0: there is none.
  */
 static void emit_next_entry(struct emitter *emitter, uint64_t next)
 {
@@ -135,7 +184,7 @@ static void emit_next_entry(struct emitter *emitter, uint64_t next)
 		emit_leave(emitter, CTX_MISS);
 		return;
 	}
-	emit_distance_back(emitter);
+	emit_distance_back(emitter, 1);
 	away = (int64_t)(next - ((uintptr_t)emitter->at + 5));
 	if (fits(away)) {
 		emit_8(emitter, 0xe9);
@@ -147,32 +196,43 @@ static void emit_next_entry(struct emitter *emitter, uint64_t next)
 
 /*
  * Is it this block? rcx is the target, rcx and rax are saved. If not, it is one of those that share its
- * number among the targets: each leads to the one before it.
+ * number among the targets: each leads to the one before it. What leads elsewhere stands before the entry.
  */
+void emit_entry(struct emitter *emitter, struct block *block)
+{
+	const uint8_t *other = emitter->at, *leave;
+
+	emit_next_entry(emitter, *head_of(block->guest));
+	leave = emitter->at;
+	emit_leave(emitter, CTX_WRAP_INDIRECT);
+	block->entry = (uintptr_t)emitter->at;
+	emit_distance(emitter, block->guest - 1);
+	EMIT(emitter, 0xe2, 0); /* loop: takes 1 from rcx, and jumps unless that is 0 now */
+	set_short(emitter->at - 1, other);
+	set_short(emit_word(emitter, BLOCK_WORD | block_number(block), false), leave);
+	emit_load(emitter, HOST_RCX, CTX_RCX);
+	emit_load(emitter, HOST_RAX, CTX_RAX);
+	block->entry_jump = (uint16_t)((uintptr_t)emit_jump(emitter, block->host) - block->entry);
+}
+
+void block_use_entry(struct block *block)
+{
+	uint64_t jump = block->entry + block->entry_jump;
+
+	set_jump(jump, host_from(jump, block));
+	*head_of(block->guest) = block->entry;
+}
+
 bool block_make_entry(struct block *block)
 {
 	struct region *region = block->entry ? NULL : cache_region(block->host);
-	uint64_t *head = head_of(block->guest);
 	struct emitter emitter;
-	uint8_t *other, *wrap, *jump;
 
 	if (!region)
 		return block->entry;
 	emitter = (struct emitter){.at = (uint8_t *)region->at};
-	block->entry = region->at;
-	emit_distance(&emitter, block->guest);
-	EMIT(&emitter, 0xe3, 0);
-	other = emitter.at;
-	emit_next_entry(&emitter, *head);
-	other[-1] = (uint8_t)(emitter.at - other);
-	wrap = emit_word(&emitter, BLOCK_WORD | block_number(block), false);
-	emit_load(&emitter, HOST_RCX, CTX_RCX);
-	emit_load(&emitter, HOST_RAX, CTX_RAX);
-	jump = emit_jump(&emitter, host_from((uintptr_t)emitter.at, block));
-	block->entry_jump = (uint16_t)((uintptr_t)jump - block->entry);
-	*wrap = (uint8_t)(emitter.at - (wrap + 1));
-	emit_leave(&emitter, CTX_WRAP_INDIRECT);
+	emit_entry(&emitter, block);
 	region->at = (uintptr_t)emitter.at;
-	*head = block->entry;
+	block_use_entry(block);
 	return true;
 }

@@ -350,6 +350,11 @@ static void begin_epoch(struct context *context, uint64_t guest)
 	context->epoch = shared()->epoch;
 }
 
+static bool is_indirect(unsigned int why)
+{
+	return why == WHY_MISS || why == WHY_WRAP_MISS;
+}
+
 static enum give_back find_block(struct context *context, unsigned int why, uint64_t guest,
 				 struct block **ret_block)
 {
@@ -360,15 +365,14 @@ static enum give_back find_block(struct context *context, unsigned int why, uint
 	if (why == WHY_STALE)
 		cache_end(block_at((uint32_t)context->site));
 	*ret_block = known_find(guest);
-	return *ret_block ? GIVE_NOTHING : block_translate(context, guest, ret_block);
+	return *ret_block ? GIVE_NOTHING : block_translate(context, guest, is_indirect(why), ret_block);
 }
 
 static uint64_t go(struct context *context, unsigned int entered, uint64_t guest)
 {
 	unsigned int why = entered == WHY_TAKEN ? take(context) : entered;
 	bool by_entry = came_by_entry(context, why);
-	bool wraps = why == WHY_WRAP || why == WHY_WRAP_MISS,
-	     arrives = why == WHY_MISS || why == WHY_WRAP_MISS;
+	bool wraps = why == WHY_WRAP || why == WHY_WRAP_MISS, arrives = is_indirect(why);
 	struct block *block = NULL;
 	enum give_back problem;
 
@@ -413,9 +417,8 @@ static uint64_t host_behind_word(const struct context *context)
 {
 	uint32_t word = newest_word(context);
 	const struct block *block = block_of_word(word);
-	uint64_t jump = word & BLOCK_WORD ? block->entry + block->entry_jump : site_at(word)->jump, to;
+	uint64_t to = jump_target(word & BLOCK_WORD ? block->entry + block->entry_jump : site_at(word)->jump);
 
-	to = jump + 4 + (uint64_t)(int64_t)__atomic_load_n((const int32_t *)jump, __ATOMIC_ACQUIRE);
 	return is_leave((const uint8_t *)to) ? 0 : to;
 }
 

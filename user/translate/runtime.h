@@ -199,6 +199,9 @@ bool may_write_code(const uint8_t *raw, const struct code_insn *insn, unsigned i
 
 /* ---- link.c ---- */
 
+/* Where a jump leads (site.jump, block.entry_jump) that others may change meanwhile. */
+uint64_t jump_target(uint64_t jump);
+
 /* The site's word and its jump, which leads to the runtime until it is linked. */
 void emit_branch(struct emitter *emitter, struct site *site);
 
@@ -225,7 +228,13 @@ void site_link_if_known(struct site *site);
 void site_unlink(struct site *site);
 void block_unlink(struct block *block);
 
-/* Makes the block's entry for indirect branches, if there is none. False: there is no memory. */
+/* The block's entry for indirect branches, before its own code or elsewhere. */
+void emit_entry(struct emitter *emitter, struct block *block);
+
+/* It leads to the block's code from now on, and is found. */
+void block_use_entry(struct block *block);
+
+/* Makes the block's entry, if there is none. False: there is no memory. */
 bool block_make_entry(struct block *block);
 
 /* ---- block.c ---- */
@@ -237,10 +246,11 @@ static inline bool is_kernel_code(uint64_t guest)
 }
 
 /*
- * Translates the code at `guest`. *ret_block is known to the cache. 0, or why it cannot be done (enum
- * give_back).
+ * Translates the code at `guest`, where an indirect branch or another one arrives. *ret_block is known to
+ * the cache. 0, or why it cannot be done (enum give_back).
  */
-enum give_back block_translate(struct context *context, uint64_t guest, struct block **ret_block);
+enum give_back block_translate(struct context *context, uint64_t guest, bool is_indirect,
+			       struct block **ret_block);
 
 /* ---- trace.c ---- */
 

@@ -168,7 +168,7 @@ static void emit_other_target(struct emitter *emitter, uint32_t site)
 {
 	uint8_t *wrap;
 
-	emit_distance_back(emitter);
+	emit_distance_back(emitter, 0);
 	emit_save(emitter, HOST_RCX, CTX_NEXT);
 	wrap = emit_word(emitter, site, true);
 	emit_load(emitter, HOST_RCX, CTX_NEXT);
