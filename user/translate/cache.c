@@ -188,7 +188,7 @@ static void unlink_all(void)
 		struct context *context = slot_context(i);
 
 		for (unsigned int j = 0; context->tid && j < TARGETS; j++)
-			targets_of(context)[j] = all->runtime + header()->miss_first;
+			targets_of(context)[j] = all->runtime + header()->miss;
 	}
 }
 

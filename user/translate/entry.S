@@ -13,7 +13,6 @@ runtime_begin:
 	.quad link - runtime_begin
 	.quad link_on - runtime_begin
 	.quad miss - runtime_begin
-	.quad miss_first - runtime_begin
 	.quad wrap - runtime_begin
 	.quad wrap_indirect - runtime_begin
 	.quad gate - runtime_begin
@@ -87,14 +86,8 @@ taken:
 	mov $WHY_TAKEN, %esi
 	jmp enter
 
-	/*
-	 * The target's slot holds another block: rax is 1 minus its address, rcx the distance from there.
-	 */
+	/* The target, which is in rcx, has no entry. */
 miss:
-	not %rax
-	lea 2(%rcx, %rax), %rcx
-	/* rcx: the target */
-miss_first:
 	mov %rcx, %gs:CTX_NEXT
 	mov %gs:CTX_RCX, %rcx
 	mov %gs:CTX_RAX, %rax

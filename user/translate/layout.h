@@ -135,7 +135,7 @@
 /* Offsets from the beginning of the runtime; entry.S tells what stands there. */
 struct runtime_header {
 	uint64_t start; /* translates from context.next on, with the registers as they are */
-	uint64_t link, link_on, miss, miss_first, wrap, wrap_indirect,
+	uint64_t link, link_on, miss, wrap, wrap_indirect,
 		gate;			  /* what contexts and targets are filled with */
 	uint64_t go_syscall;		  /* makes the system call that has come to the gate ... */
 	uint64_t go_birth;		  /* ... if it is one that makes a thread or a process */

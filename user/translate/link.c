@@ -174,7 +174,7 @@ void block_unlink(struct block *block)
 }
 
 /*
- * To the entry `next` with the target back in rcx, which is its distance from a block; 0: there is none.
+ * To the entry `next`, with the target in rcx; 0: there is none.
  */
 static void emit_next_entry(struct emitter *emitter, uint64_t next)
 {
@@ -184,7 +184,6 @@ static void emit_next_entry(struct emitter *emitter, uint64_t next)
 		emit_leave(emitter, CTX_MISS);
 		return;
 	}
-	emit_distance_back(emitter, 1);
 	away = (int64_t)(next - ((uintptr_t)emitter->at + 5));
 	if (fits(away)) {
 		emit_8(emitter, 0xe9);
@@ -202,6 +201,7 @@ void emit_entry(struct emitter *emitter, struct block *block)
 {
 	const uint8_t *other = emitter->at, *leave;
 
+	emit_distance_back(emitter, block->guest - 1, 1);
 	emit_next_entry(emitter, *head_of(block->guest));
 	leave = emitter->at;
 	emit_leave(emitter, CTX_WRAP_INDIRECT);

@@ -61,7 +61,7 @@ static inline void slot_prepare(struct context *context, uint64_t self, const st
 	context->birth = -1;
 	context->pid = pid;
 	for (uint32_t i = 0; i < TARGETS; i++)
-		targets[i] = runtime + header->miss_first;
+		targets[i] = runtime + header->miss;
 	__atomic_store_n(&context->tid, tid, __ATOMIC_RELEASE);
 }
 

@@ -31,6 +31,7 @@ enum {
 struct way_out {
 	uint8_t *jump; /* displacement, which is to lead to its stub */
 	uint32_t site;
+	uint64_t followed; /* the target that the trace follows */
 };
 
 struct constant {
@@ -89,7 +90,7 @@ static void add_guess(struct maker *maker, uint64_t target)
 	emit_distance(emitter, target);
 	EMIT(emitter, 0xe3, 5, 0xe9); /* jrcxz over the jump */
 	maker->exits[maker->exit_cnt++] =
-		(struct way_out){emitter->at, site_number(new_site(maker, NO_COND, 0))};
+		(struct way_out){emitter->at, site_number(new_site(maker, NO_COND, 0)), target};
 	emit_32(emitter, 0);
 	emit_load(emitter, HOST_RCX, CTX_RCX);
 	emit_load(emitter, HOST_RAX, CTX_RAX);
@@ -160,15 +161,12 @@ static bool add_step(struct maker *maker, const struct trace_step *step)
 	return true;
 }
 
-/*
- * The target is not the one that the trace follows: rax is the negative of that one, rcx
- * the distance from there.
- */
-static void emit_other_target(struct emitter *emitter, uint32_t site)
+/* The target is not the one that the trace follows: rcx is the distance from there. */
+static void emit_other_target(struct emitter *emitter, uint32_t site, uint64_t followed)
 {
 	uint8_t *wrap;
 
-	emit_distance_back(emitter, 0);
+	emit_distance_back(emitter, followed, 0);
 	emit_save(emitter, HOST_RCX, CTX_NEXT);
 	wrap = emit_word(emitter, site, true);
 	emit_load(emitter, HOST_RCX, CTX_NEXT);
@@ -185,7 +183,7 @@ static void emit_exits(struct maker *maker)
 		const struct way_out *out = &maker->exits[i];
 
 		emit_here(emitter, out->jump);
-		emit_other_target(emitter, out->site);
+		emit_other_target(emitter, out->site, out->followed);
 	}
 	for (unsigned int i = 0; i < maker->constant_cnt; i++)
 		emit_pushed(emitter, maker->constants[i].place, maker->constants[i].value);
