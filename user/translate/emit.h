@@ -114,7 +114,7 @@ static inline void emit_add(struct emitter *emitter, uint32_t value)
 /* Whether it needs no more than 31 bits, as in programs that are not position-independent. */
 static inline bool is_low(uint64_t guest)
 {
-	return !((guest + 1) >> 31);
+	return !(guest >> 31);
 }
 
 /* rcx, a target, becomes its distance from `guest`. rax is in use: its negative, unless that is low. */
@@ -128,15 +128,15 @@ static inline void emit_distance(struct emitter *emitter, uint64_t guest)
 	EMIT(emitter, 0x48, 0x8d, 0x0c, 0x01); /* lea rcx, [rcx + rax] */
 }
 
-/* And back; rcx is less by `taken` now. */
-static inline void emit_distance_back(struct emitter *emitter, uint64_t guest, uint8_t taken)
+/* And back. */
+static inline void emit_distance_back(struct emitter *emitter, uint64_t guest)
 {
 	if (is_low(guest)) {
-		emit_add(emitter, (uint32_t)guest + taken);
+		emit_add(emitter, (uint32_t)guest);
 		return;
 	}
-	EMIT(emitter, 0x48, 0xf7, 0xd0);			     /* not rax */
-	EMIT(emitter, 0x48, 0x8d, 0x4c, 0x01, (uint8_t)(taken + 1)); /* lea rcx, [rcx + rax + 1 + taken] */
+	EMIT(emitter, 0x48, 0xf7, 0xd0);	     /* not rax */
+	EMIT(emitter, 0x48, 0x8d, 0x4c, 0x01, 0x01); /* lea rcx, [rcx + rax + 1] */
 }
 
 /*

@@ -201,13 +201,13 @@ void emit_entry(struct emitter *emitter, struct block *block)
 {
 	const uint8_t *other = emitter->at, *leave;
 
-	emit_distance_back(emitter, block->guest - 1, 1);
+	emit_distance_back(emitter, block->guest);
 	emit_next_entry(emitter, *head_of(block->guest));
 	leave = emitter->at;
 	emit_leave(emitter, CTX_WRAP_INDIRECT);
 	block->entry = (uintptr_t)emitter->at;
-	emit_distance(emitter, block->guest - 1);
-	EMIT(emitter, 0xe2, 0); /* loop: takes 1 from rcx, and jumps unless that is 0 now */
+	emit_distance(emitter, block->guest);
+	EMIT(emitter, 0xe3, 2, 0xeb, 0); /* jrcxz over the jump */
 	set_short(emitter->at - 1, other);
 	set_short(emit_word(emitter, BLOCK_WORD | block_number(block), false), leave);
 	emit_load(emitter, HOST_RCX, CTX_RCX);

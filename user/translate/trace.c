@@ -166,7 +166,7 @@ static void emit_other_target(struct emitter *emitter, uint32_t site, uint64_t f
 {
 	uint8_t *wrap;
 
-	emit_distance_back(emitter, followed, 0);
+	emit_distance_back(emitter, followed);
 	emit_save(emitter, HOST_RCX, CTX_NEXT);
 	wrap = emit_word(emitter, site, true);
 	emit_load(emitter, HOST_RCX, CTX_NEXT);
