@@ -45,14 +45,16 @@ static void look_at(struct history *history, const struct stack_sample *sample, 
 		    struct tally *tally)
 {
 	struct history_process *process = history_process(history, sample->pid);
+	uint8_t room[SAMPLE_STACK_MAX];
 	uint64_t ips[FRAMES_MAX];
 	struct unwound unwound = {.ips = ips, .cap = FRAMES_MAX};
 	size_t version;
 
-	if (sample->kind != SAMPLE_EVENT || !sample->stack || !process)
+	if (sample->kind != SAMPLE_EVENT || !sample->stack_size || !process)
 		return;
 	version = image_version_at(process->image, sample->time_ns);
-	unwind_frames(process->image, version, sample->regs, sample->stack, sample->stack_size, &unwound);
+	unwind_frames(process->image, version, sample->regs, stack_sample_stack(sample, room),
+		      sample->stack_size, &unwound);
 	tally->all++;
 	tally->whole += unwound.is_whole;
 	tally->joined += unwound.is_switched;
