@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * How many of a recording's stacks could be unwound to a thread's beginning, how many to where another stack
- * goes on, and how many of the others were not copied as far as that. With -v, where the rest ends.
+ * goes on, and how many of the others were not copied as far as that. With -v, where the rest ends. With -w,
+ * how many of the copies have the word in them.
  *
- *	whole_stacks [-v] RECORDING...
+ *	whole_stacks [-v | -w WORD] RECORDING...
  */
 #include <inttypes.h>
 #include <stdbool.h>
@@ -65,11 +66,31 @@ static void look_at(struct history *history, const struct stack_sample *sample, 
 		tell_end(process, version, &unwound);
 }
 
+static bool has_word(const struct stack_sample *sample, uint64_t word)
+{
+	uint8_t room[SAMPLE_STACK_MAX];
+	const uint8_t *stack = sample->stack_size ? stack_sample_stack(sample, room) : NULL;
+
+	for (size_t at = 0; at + sizeof(word) <= sample->stack_size; at += sizeof(word))
+		if (!memcmp(stack + at, &word, sizeof(word)))
+			return true;
+	return false;
+}
+
+static size_t with_word(const struct snapshot *snapshot, uint64_t word)
+{
+	size_t cnt = 0;
+
+	for (size_t i = 0; i < snapshot->sample_cnt; i++)
+		cnt += has_word(&snapshot->samples[i], word);
+	return cnt;
+}
+
 int main(int argc, char **argv)
 {
-	bool verbose = argc > 1 && !strcmp(argv[1], "-v");
+	bool verbose = argc > 1 && !strcmp(argv[1], "-v"), wants_word = argc > 2 && !strcmp(argv[1], "-w");
 
-	for (int i = verbose ? 2 : 1; i < argc; i++) {
+	for (int i = wants_word ? 3 : verbose ? 2 : 1; i < argc; i++) {
 		struct snapshot *snapshot;
 		struct history *history;
 		struct tally tally = {0};
@@ -79,10 +100,13 @@ int main(int argc, char **argv)
 			err = history_new(&history, snapshot, NULL);
 		if (err)
 			die(argv[i], err);
-		for (size_t j = 0; j < snapshot->sample_cnt; j++)
+		for (size_t j = 0; j < snapshot->sample_cnt && !wants_word; j++)
 			look_at(history, &snapshot->samples[j], verbose, &tally);
-		printf("%" PRIu64 " stacks, %" PRIu64 " whole, %" PRIu64 " joined, %" PRIu64 " cut\n",
-		       tally.all, tally.whole, tally.joined, tally.cut);
+		if (wants_word)
+			printf("%zu\n", with_word(snapshot, strtoull(argv[2], NULL, 0)));
+		else
+			printf("%" PRIu64 " stacks, %" PRIu64 " whole, %" PRIu64 " joined, %" PRIu64 " cut\n",
+			       tally.all, tally.whole, tally.joined, tally.cut);
 		history_free(history);
 		snapshot_free(snapshot);
 	}
