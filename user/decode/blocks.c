@@ -268,12 +268,11 @@ static int drain_events(struct walker *walker, int status)
 
 /* ---- blocks ---- */
 
-/* Whether the block's section has its last instruction. */
-static bool is_in_section(struct walker *walker, const struct pt_block *block)
+static const struct cached_section *section_of(struct walker *walker, const struct pt_block *block)
 {
 	if (!walker->section || walker->section->isid != block->isid)
 		walker->section = decoder_cache_section(walker->hold.code->config->cache, block->isid);
-	return walker->section && block->end_ip - walker->section->addr < walker->section->size;
+	return walker->section;
 }
 
 static void keep_end(struct walker *walker, const struct pt_block *block)
@@ -283,10 +282,8 @@ static void keep_end(struct walker *walker, const struct pt_block *block)
 	walker->last = (struct code_insn){0};
 	if (block->truncated)
 		code_insn_decode(&walker->last, block->raw, block->size, is_64);
-	else if (is_in_section(walker, block))
-		code_insn_decode(&walker->last,
-				 walker->section->bytes + (block->end_ip - walker->section->addr),
-				 walker->section->size - (block->end_ip - walker->section->addr), is_64);
+	else
+		cached_section_insn(section_of(walker, block), block->end_ip, is_64, &walker->last);
 	walker->has_last = true;
 	walker->last_ip = block->end_ip;
 	walker->last_tsc = walker->tsc;

@@ -24,6 +24,18 @@ struct cached_section {
 	struct graph graphs[2]; /* of its code, in 32-bit and 64-bit mode */
 };
 
+/* As code_insn_decode(), of the section's bytes at ip. False: `section` is NULL, or ends before. */
+static inline bool cached_section_insn(const struct cached_section *section, uint64_t ip, bool is_64,
+				       struct code_insn *ret_insn)
+{
+	uint64_t at = section ? ip - section->addr : 0;
+
+	if (!section || at >= section->size)
+		return false;
+	code_insn_decode(ret_insn, section->bytes + at, section->size - at, is_64);
+	return true;
+}
+
 /*
  * The last bytes of a section and the first ones of that which an image has behind it: an instruction may be
  * in both. Code that was copied page by page has many.

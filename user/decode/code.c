@@ -158,13 +158,13 @@ static int make_set(struct code *code, size_t index)
 	size_t cnt = image->section_cnt;
 	int err = 0;
 
-	if (image->is_listed)
+	if (config->list)
 		err = config->list(config->list_ctx, index, &listed, &cnt);
 	if (!err)
 		err = ARRAY_PUSH(code->made, code->made_cnt, code->made_cap, index);
 	if (err)
 		return fail(err, "no memory for the code images");
-	err = code_add_sections(code, &set, image->is_listed ? listed : image->sections, cnt);
+	err = code_add_sections(code, &set, config->list ? listed : image->sections, cnt);
 	if (err) {
 		code->made_cnt--;
 		set_release(&set);
@@ -172,6 +172,22 @@ static int make_set(struct code *code, size_t index)
 	}
 	code->sets[index] = set;
 	return 0;
+}
+
+/* The same, for whoever has the lock. NULL for NULL. */
+static struct code_image_set *own_set(struct code *code, const struct code_image_set *set)
+{
+	return set ? &code->sets[code_image_nth(code, set)] : NULL;
+}
+
+static void give_locked(struct code *code, const struct code_image_set *set)
+{
+	struct code_image_set *given = own_set(code, set);
+
+	if (!given)
+		return;
+	given->users--;
+	given->used_at = ++code->uses;
 }
 
 int code_take(struct code *code, size_t version, const struct code_image_set **set)
@@ -187,25 +203,19 @@ int code_take(struct code *code, size_t version, const struct code_image_set **s
 		make_room(code);
 		err = make_set(code, index);
 	}
-	if (!err)
+	if (!err) {
 		fresh->users++;
+		give_locked(code, *set);
+		*set = fresh;
+	}
 	pthread_mutex_unlock(&code->lock);
-	if (err)
-		return err;
-	code_give(code, *set);
-	*set = fresh;
-	return 0;
+	return err;
 }
 
 void code_give(struct code *code, const struct code_image_set *set)
 {
-	struct code_image_set *given = set ? &code->sets[code_image_nth(code, set)] : NULL;
-
-	if (!given)
-		return;
 	pthread_mutex_lock(&code->lock);
-	given->users--;
-	given->used_at = ++code->uses;
+	give_locked(code, set);
 	pthread_mutex_unlock(&code->lock);
 }
 
@@ -255,7 +265,7 @@ static int image_build(struct code *code, const struct code_image_set *set, stru
 
 static int take_image(struct code *code, const struct code_image_set *set, struct pt_image **ret_image)
 {
-	struct code_image_set *taken = &code->sets[code_image_nth(code, set)];
+	struct code_image_set *taken = own_set(code, set);
 	struct pt_image *image = NULL;
 
 	pthread_mutex_lock(&code->lock);
@@ -270,7 +280,7 @@ static int take_image(struct code *code, const struct code_image_set *set, struc
 
 static void give_image(struct code *code, const struct code_image_set *set, struct pt_image *image)
 {
-	struct code_image_set *given = &code->sets[code_image_nth(code, set)];
+	struct code_image_set *given = own_set(code, set);
 	int err;
 
 	pthread_mutex_lock(&code->lock);
@@ -283,12 +293,11 @@ static void give_image(struct code *code, const struct code_image_set *set, stru
 int code_hold(struct code_hold *hold, size_t version)
 {
 	struct code_hold fresh = {.code = hold->code};
-	int err = code_take(hold->code, version, &fresh.set);
+	int err;
 
-	if (!err && fresh.set == hold->set) {
-		code_give(hold->code, fresh.set);
+	if (hold->set == &hold->code->sets[image_of(hold->code, version)])
 		return 0;
-	}
+	err = code_take(hold->code, version, &fresh.set);
 	if (!err)
 		err = take_image(hold->code, fresh.set, &fresh.image);
 	if (err) {

@@ -29,9 +29,8 @@ struct code_range {
 
 /* The code of an address space. Without ranges all of it is traced. */
 struct code_image {
-	const struct code_section *sections;
+	const struct code_section *sections; /* unless they are listed: see struct decoder_config */
 	size_t section_cnt;
-	bool is_listed; /* its sections are list()'s of the configuration */
 	const struct code_range *ranges;
 	size_t range_cnt;
 };
@@ -90,8 +89,8 @@ struct decoder_config {
 	const struct code_image *images;
 	size_t image_cnt;
 	/*
-	 * The sections of an image that is listed, asked for when a decode comes to it: an array that the
-	 * decoder frees. Thread-safe. 0 or -ENOMEM.
+	 * NULL: the images have their sections. Else what lists those of an image, when a decode comes to it:
+	 * an array that the decoder frees. Thread-safe. 0 or -ENOMEM.
 	 */
 	int (*list)(void *ctx, size_t image, struct code_section **ret_sections, size_t *ret_cnt);
 	void *list_ctx;

@@ -113,13 +113,10 @@ static int list_piece(struct lister *lister)
 /* The length of the instruction at ip, which leads to the next one, or 0. */
 static uint8_t plain_length(const struct lister *lister, uint64_t ip, bool is_64)
 {
-	const struct cached_section *section = code_section_at(lister->images, ip);
 	struct code_insn insn;
 
-	if (!section)
+	if (!cached_section_insn(code_section_at(lister->images, ip), ip, is_64, &insn))
 		return 0;
-	code_insn_decode(&insn, section->bytes + (ip - section->addr), section->size - (ip - section->addr),
-			 is_64);
 	return insn.kind == BRANCH_NONE || insn.kind == BRANCH_COND ? insn.len : 0;
 }
 

@@ -353,7 +353,7 @@ static int add_image(struct history *history, const struct snapshot *snapshot,
 		     const struct history_process *process, size_t version)
 {
 	const struct image *image = process ? process->image : NULL;
-	struct code_image added = {.is_listed = true};
+	struct code_image added = {0};
 	const char *text = snapshot->filter;
 	struct address_filter filter;
 	int err = 0;
@@ -479,9 +479,8 @@ void history_free(struct history *history)
 	}
 	for (size_t i = 0; i < history->thread_cnt; i++)
 		free(history->threads[i].name);
-	for (size_t i = 0; i < history->image_cnt; i++) {
+	for (size_t i = 0; i < history->image_cnt; i++)
 		free((void *)history->images[i].ranges);
-	}
 	free(history->images);
 	free(history->owners);
 	free(history->switches);

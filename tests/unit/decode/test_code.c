@@ -39,10 +39,8 @@ static int setup(void **state)
 						.list_ctx = (void *)"/proc/self/exe",
 						.versions = world->versions,
 						.version_cnt = VERSIONS};
-	for (size_t i = 0; i < VERSIONS; i++) {
-		world->images[i].is_listed = true;
+	for (size_t i = 0; i < VERSIONS; i++)
 		world->versions[i] = (struct code_version){.start_tsc = i, .enable_tsc = i, .image = i};
-	}
 	assert_ok(decoder_cache_new(&world->config.cache));
 	assert_ok(code_init(&world->code, &world->config));
 	listings = 0;
