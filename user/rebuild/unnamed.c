@@ -41,11 +41,13 @@ static const struct jit *jit_of(const struct image_section *section)
 
 static const struct jit *jit_in(const struct image *image)
 {
-	const struct jit *jit = NULL;
+	IMAGE_FOR_EACH_SECTION (section, image, image_version_cnt(image) - 1) {
+		const struct jit *jit = jit_of(section);
 
-	IMAGE_FOR_EACH_SECTION (section, image, image_version_cnt(image) - 1)
-		jit = jit ? jit : jit_of(section);
-	return jit;
+		if (jit)
+			return jit;
+	}
+	return NULL;
 }
 
 void unnamed_warn(const struct history *history)
