@@ -22,6 +22,13 @@
 #include "decode/decoder.h"
 #include "decode/libipt/status.h"
 
+/* A file, mapped whole: a recording has thousands of pages of code in one, and mappings are few. */
+struct mapped_file {
+	char *path;
+	const uint8_t *bytes;
+	size_t size;
+};
+
 struct decoder_cache {
 	pthread_mutex_t lock; /* guards what is below; sections themselves do not change */
 	struct decoder_tally tally;
@@ -29,6 +36,9 @@ struct decoder_cache {
 	struct cached_section **items; /* by isid; NULL where there is none */
 	size_t cnt, cap;
 	struct hash_index known; /* isids by what was wanted: libipt would compare with all that it has */
+	struct mapped_file *files;
+	size_t file_cnt, file_cap;
+	struct hash_index files_by_path;
 	struct seam **seams;
 	size_t seam_cnt, seam_cap;
 	struct hash_index seams_by_isids;
@@ -59,7 +69,6 @@ static void section_free(struct cached_section *section)
 {
 	if (!section)
 		return;
-	munmap(section->map, section->map_size);
 	free((char *)section->wanted.path);
 	free(section);
 }
@@ -71,6 +80,12 @@ void decoder_cache_free(struct decoder_cache *cache)
 	for (size_t i = 0; i < cache->cnt; i++)
 		section_free(cache->items[i]);
 	free(cache->items);
+	for (size_t i = 0; i < cache->file_cnt; i++) {
+		munmap((void *)cache->files[i].bytes, cache->files[i].size);
+		free(cache->files[i].path);
+	}
+	free(cache->files);
+	hash_index_release(&cache->files_by_path);
 	for (size_t i = 0; i < cache->seam_cnt; i++)
 		free(cache->seams[i]);
 	free(cache->seams);
@@ -92,30 +107,71 @@ struct pt_image_section_cache *decoder_cache_iscache(struct decoder_cache *cache
 	return cache->iscache;
 }
 
-/*
- * mmap(2) wants offsets on page borders: the mapping may begin before the section. It is shared, for the
- * kernel writes uprobes into private ones.
- */
-static int section_map(const struct code_section *wanted, struct cached_section *section)
+static struct mapped_file *find_file(const struct decoder_cache *cache, const char *path)
 {
-	uint64_t slack = wanted->file_offset % sysconf(_SC_PAGESIZE);
-	CLEANUP(closep) int fd = plain_file_open(wanted->path);
-	struct stat st;
-	void *map;
+	for (size_t at = 0, i;
+	     (i = hash_index_next(&cache->files_by_path, hash_text(0, path), &at)) != HASH_INDEX_END;)
+		if (!strcmp(cache->files[i].path, path))
+			return &cache->files[i];
+	return NULL;
+}
 
+/* Takes over what `file` has, or leaves it alone. */
+static int add_file(struct decoder_cache *cache, const struct mapped_file *file)
+{
+	int err = array_reserve(&cache->files, &cache->file_cap, cache->file_cnt + 1, sizeof(*file));
+
+	if (!err)
+		err = hash_index_add(&cache->files_by_path, hash_text(0, file->path), cache->file_cnt);
+	if (!err)
+		cache->files[cache->file_cnt++] = *file;
+	return err ? fail(err, "no memory for the code cache") : 0;
+}
+
+/* The mapping is shared, for the kernel writes uprobes into private ones. */
+static int map_file(struct decoder_cache *cache, const char *path)
+{
+	CLEANUP(closep) int fd = plain_file_open(path);
+	CLEANUP(freep) char *own_path = strdup(path);
+	struct mapped_file file = {.path = own_path};
+	struct stat st;
+	void *bytes;
+	int err;
+
+	if (!own_path)
+		return fail(-ENOMEM, "no memory for the code cache");
 	if (fd < 0 || fstat(fd, &st))
-		return fail_errno(-errno, "%s", wanted->path);
-	if (wanted->file_offset >= (uint64_t)st.st_size)
+		return fail_errno(-errno, "%s", path);
+	if (!st.st_size)
+		return fail(-EINVAL, "%s is empty", path);
+	file.size = (size_t)st.st_size;
+	bytes = mmap(NULL, file.size, PROT_READ, MAP_SHARED, fd, 0);
+	if (bytes == MAP_FAILED)
+		return fail_errno(-errno, "%s", path);
+	file.bytes = bytes;
+	err = add_file(cache, &file);
+	if (err)
+		munmap(bytes, file.size);
+	else
+		TAKE_PTR(own_path);
+	return err;
+}
+
+static int section_map(struct decoder_cache *cache, const struct code_section *wanted,
+		       struct cached_section *section)
+{
+	const struct mapped_file *file = find_file(cache, wanted->path);
+	int err = file ? 0 : map_file(cache, wanted->path);
+
+	if (err)
+		return err;
+	file = file ? file : &cache->files[cache->file_cnt - 1];
+	if (wanted->file_offset >= file->size)
 		return fail(-EINVAL, "%s has no code at offset 0x%lx", wanted->path, wanted->file_offset);
-	section->size = st.st_size - wanted->file_offset;
+	section->size = file->size - wanted->file_offset;
 	if (section->size > wanted->size)
 		section->size = wanted->size;
-	section->map_size = section->size + slack;
-	map = mmap(NULL, section->map_size, PROT_READ, MAP_SHARED, fd, wanted->file_offset - slack);
-	if (map == MAP_FAILED)
-		return fail_errno(-errno, "%s", wanted->path);
-	section->map = map;
-	section->bytes = (const uint8_t *)map + slack;
+	section->bytes = file->bytes + wanted->file_offset;
 	section->addr = wanted->addr;
 	return 0;
 }
@@ -152,7 +208,7 @@ static int section_new(struct cached_section **ret_section, struct decoder_cache
 	if (!section || !path)
 		return fail(-ENOMEM, "no memory for the code cache");
 	section->isid = isid;
-	err = section_map(wanted, section);
+	err = section_map(cache, wanted, section);
 	if (err)
 		return err;
 	graphs_init(section->graphs, cache, section->bytes, section->size, section->addr);

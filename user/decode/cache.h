@@ -18,9 +18,7 @@ struct cached_section {
 	struct code_section wanted; /* the path is its own */
 	uint64_t addr;
 	const uint8_t *bytes;
-	size_t size; /* less than requested if the file is shorter */
-	void *map;
-	size_t map_size;
+	size_t size;		/* less than requested if the file is shorter */
 	struct graph graphs[2]; /* of its code, in 32-bit and 64-bit mode */
 };
 

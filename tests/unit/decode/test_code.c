@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "decode/code.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "assertions.h"
@@ -114,6 +115,31 @@ TEST_WITH(a_hold_has_the_image_of_its_version, setup, teardown)
 	code_let_go(&hold);
 	for (size_t i = 0; i < world->code.made_cnt; i++)
 		assert_int_equal(world->code.sets[world->code.made[i]].users, 0);
+}
+
+static size_t mapping_cnt(void)
+{
+	FILE *file = fopen("/proc/self/maps", "re");
+	size_t cnt = 0;
+
+	assert_non_null(file);
+	for (int c; (c = fgetc(file)) != EOF;)
+		cnt += c == '\n';
+	fclose(file);
+	return cnt;
+}
+
+/* The kernel allows a process some 65,000 mappings (vm.max_map_count). */
+TEST_WITH(a_file_is_mapped_once, setup, teardown)
+{
+	struct world *world = *state;
+	const struct code_image_set *set = NULL;
+	size_t before = mapping_cnt();
+
+	for (size_t i = 0; i < VERSIONS; i++)
+		assert_ok(code_take(&world->code, i, &set));
+	assert_in_range(mapping_cnt(), before, before + VERSIONS / 10);
+	code_give(&world->code, set);
 }
 
 TEST_MAIN(NULL, NULL)
