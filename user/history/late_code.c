@@ -39,19 +39,22 @@ static struct late_jit *jit_of(struct late_code *late, int32_t pid)
 }
 
 /*
- * A translated program's code travels as it ran. Its compiler told what the code was before it was patched,
- * as Erlang's does where a native function is loaded.
+ * Whether the process's code travels as it ran. Its compiler told what the code was before it was patched, as
+ * Erlang's does where a native function is loaded.
  */
-static bool has_what_ran(const struct snapshot *snapshot)
+static bool has_what_ran(const struct snapshot *snapshot, int32_t pid)
 {
-	return snapshot->source && !strcmp(snapshot->source, "translate");
+	for (size_t i = 0; i < snapshot->copy_cnt; i++)
+		if (snapshot->copies[i].pid == pid && snapshot->copies[i].has_run)
+			return true;
+	return false;
 }
 
 /* The functions from `first` on are those of the file `path`. */
 static int add_functions(struct late_code *late, const struct snapshot *snapshot, struct late_jit *jit,
 			 size_t first, const char *path)
 {
-	bool names_only = has_what_ran(snapshot);
+	bool names_only = has_what_ran(snapshot, jit->pid);
 	int err = 0;
 
 	for (size_t i = first; i < jit->symbols.cnt && !err; i++) {

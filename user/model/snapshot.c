@@ -168,8 +168,7 @@ struct aux_trace *snapshot_add_aux(struct snapshot *snapshot)
 bool code_copy_is_file(const struct code_copy *copy)
 {
 	return !strcmp(copy->name, "[vdso]") || !strcmp(copy->name, JIT_PERF_MAP) ||
-	       !strcmp(copy->name, JIT_DUMP) || !strcmp(copy->name, JIT_JVM) ||
-	       !strcmp(copy->name, KERNEL_NAMES) || !strcmp(copy->name, KERNEL_MODULES);
+	       !strcmp(copy->name, JIT_DUMP) || !strcmp(copy->name, JIT_JVM) || code_copy_is_kernel(copy);
 }
 
 bool code_copy_is_kernel(const struct code_copy *copy)
@@ -226,6 +225,20 @@ int snapshot_join_copy(struct snapshot *snapshot, const struct code_copy *from)
 		return -ENOMEM;
 	memcpy(last->bytes, from->bytes, from->size);
 	return 0;
+}
+
+void snapshot_lay_copies(struct snapshot *snapshot)
+{
+	uint64_t end = 0;
+
+	for (size_t i = 0; i < snapshot->copy_cnt; i++) {
+		struct code_copy *copy = &snapshot->copies[i];
+
+		if (code_copy_is_file(copy))
+			continue;
+		copy->file_offset = end;
+		end += copy->size;
+	}
 }
 
 int snapshot_add_build_id(struct snapshot *snapshot, const char *name, const struct build_id *id)

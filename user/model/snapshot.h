@@ -46,6 +46,7 @@ struct code_copy {
 	uint8_t *bytes;
 	char *path;
 	uint64_t file_offset;
+	bool has_run; /* it is what ran there: what a compiler said that it had made is not */
 };
 
 /* Names of copies without an address: what a JIT compiler wrote about its code. */
@@ -61,7 +62,10 @@ struct code_copy {
 
 bool code_copy_is_kernel(const struct code_copy *copy);
 
-/* Whether the copy needs a file of its own (the vDSO, a compiler's file); others can share one. */
+/*
+ * Whether the copy needs a file of its own (the vDSO, a compiler's file, all of the kernel's). All others
+ * share one.
+ */
 bool code_copy_is_file(const struct code_copy *copy);
 
 /* The build-id of a file: its note NT_GNU_BUILD_ID. */
@@ -171,6 +175,9 @@ int snapshot_take_copy(struct snapshot *snapshot, int32_t pid, uint64_t addr, co
  * -ENOMEM.
  */
 int snapshot_join_copy(struct snapshot *snapshot, const struct code_copy *from);
+
+/* Gives the copies that share a file their file_offset in it: one behind another. */
+void snapshot_lay_copies(struct snapshot *snapshot);
 
 /* Adds a place, with copies of the texts. 0 or -ENOMEM. */
 int snapshot_add_place(struct snapshot *snapshot, const struct probe_place *place);

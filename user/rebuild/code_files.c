@@ -28,7 +28,6 @@ static int keep(struct code_files *copies, struct code_copy *copy)
 		*fd = memory_file();
 	if (*fd < 0)
 		return *fd;
-	copy->file_offset = (uint64_t)lseek(*fd, 0, SEEK_END);
 	if (asprintf(&copy->path, "/proc/self/fd/%d", *fd) < 0) {
 		copy->path = NULL;
 		return -ENOMEM;
@@ -47,6 +46,7 @@ int code_files_open(struct code_files *copies, struct snapshot *snapshot)
 	for (size_t i = 0; i <= snapshot->copy_cnt; i++)
 		copies->fds[i] = -1;
 	copies->cnt = SHARED + 1;
+	snapshot_lay_copies(snapshot);
 	for (size_t i = 0; i < snapshot->copy_cnt && !err; i++)
 		if (!snapshot->copies[i].path)
 			err = keep(copies, &snapshot->copies[i]);

@@ -124,7 +124,8 @@ static int write_copy_mapping(FILE *file, const struct code_copy *copy, uint64_t
 			      const char *directory)
 {
 	CLEANUP(freep) char *path = code_copy_path(copy, directory);
-	const struct sideband_mapping mapping = {.addr = copy->addr, .size = copy->size, .name = path};
+	const struct sideband_mapping mapping = {
+		.addr = copy->addr, .size = copy->size, .file_offset = copy->file_offset, .name = path};
 
 	if (!path)
 		return -ENOMEM;

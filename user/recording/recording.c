@@ -76,6 +76,8 @@ char *code_copy_path(const struct code_copy *copy, const char *dir)
 {
 	char *path;
 
+	if (!code_copy_is_file(copy))
+		return asprintf(&path, "%s/" RECORDING_CODE, dir) < 0 ? NULL : path;
 	return asprintf(&path, "%s/code.%d.%llx.%llu", dir, copy->pid, (unsigned long long)copy->addr,
 			(unsigned long long)copy->from_ns) < 0
 		       ? NULL
@@ -89,8 +91,8 @@ static int write_copy(int dir_fd, const struct code_copy *copy)
 
 	if (!name)
 		return -ENOMEM;
-	fd = openat(dir_fd, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	if (fd < 0)
+	fd = openat(dir_fd, name, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	if (fd < 0 || lseek(fd, (off_t)copy->file_offset, SEEK_SET) < 0)
 		return -errno;
 	return write_all(fd, copy->bytes, copy->size);
 }
@@ -156,7 +158,7 @@ static int publish(const char *temporary, const char *path)
 	return 0;
 }
 
-int recording_save(const struct snapshot *snapshot, const char *path)
+int recording_save(struct snapshot *snapshot, const char *path)
 {
 	CLEANUP(freep) char *parent = NULL;
 	CLEANUP(freep) char *name = NULL;
@@ -177,6 +179,7 @@ int recording_save(const struct snapshot *snapshot, const char *path)
 		return -ENOMEM;
 	if (mkdir(temporary, 0700))
 		return fail_errno(-errno, "cannot make the recording %s", path);
+	snapshot_lay_copies(snapshot);
 	err = write_files(temporary, snapshot, final_path);
 	if (!err)
 		err = publish(temporary, final_path);

@@ -17,13 +17,14 @@
 #include "recording/recording.h"
 #include "source/pt/kernel_code.h"
 
-/* code.PID.ADDR.NS, as code_copy_path() writes it. */
+/* As code_copy_path() makes it. */
 static bool is_code_copy(const char *name)
 {
 	unsigned long long addr, from_ns;
 	int pid, len = 0;
 
-	return sscanf(name, "code.%d.%llx.%llu%n", &pid, &addr, &from_ns, &len) == 3 && len && !name[len];
+	return !strcmp(name, RECORDING_CODE) ||
+	       (sscanf(name, "code.%d.%llx.%llu%n", &pid, &addr, &from_ns, &len) == 3 && len && !name[len]);
 }
 
 static bool has_mode(int dir_fd, const char *name, mode_t type)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Our own section: "TRAILCAM", a version, then fields in fixed order, little-endian; strings and arrays have
- * their length in front as u32. The list of code copies names files by pid and address, which hold the bytes.
+ * their length in front as u32. The list of code copies says where their bytes are (code_copy_path()).
  * Sections follow at the end (sections.h).
  */
 #include <errno.h>
@@ -17,7 +17,7 @@
 #include "recording/perf_data.h"
 #include "recording/sections.h"
 
-enum { SECTION_VERSION = 8, HITS_VERSION = 5 };
+enum { SECTION_VERSION = 9, HITS_VERSION = 5 };
 
 static const char magic[8] = {'T', 'R', 'A', 'I', 'L', 'C', 'A', 'M'};
 
@@ -127,6 +127,8 @@ static void put_fields(const struct snapshot *snapshot, FILE *file)
 		put_u64(file, snapshot->copies[i].addr);
 		put_u64(file, snapshot->copies[i].size);
 		put_u64(file, snapshot->copies[i].from_ns);
+		put_u64(file, snapshot->copies[i].file_offset);
+		put_u32(file, snapshot->copies[i].has_run);
 		put_string(file, snapshot->copies[i].name);
 	}
 	put_allocs(snapshot, file);
@@ -269,6 +271,8 @@ static void take_copies(struct cursor *cursor, struct snapshot *snapshot)
 		copy->addr = cursor_u64(cursor);
 		copy->size = cursor_u64(cursor);
 		copy->from_ns = cursor_u64(cursor);
+		copy->file_offset = cursor_u64(cursor);
+		copy->has_run = cursor_u32(cursor);
 		copy->name = take_string(cursor);
 	}
 }

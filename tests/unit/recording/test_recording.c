@@ -96,14 +96,15 @@ static struct snapshot *make_snapshot(void)
 		word_pool_keep(snapshot->alloc_stacks, (const uint64_t[]){11, 0x401010, 0x401020}, 3));
 	snapshot->alloc_stack_of = calloc(2, sizeof(uint32_t));
 	snapshot->alloc_stack_of[0] = 1;
-	for (int i = 0; i < 2; i++) {
+	for (int i = 0; i < 4; i++) {
 		struct code_copy *copy = snapshot_add_copy(snapshot);
 
-		*copy = (struct code_copy){.pid = 11,
+		*copy = (struct code_copy){.pid = i == 3 ? 12 : 11,
 					   .addr = i ? 0x401000 : 0x7fff0000,
-					   .size = 4096,
+					   .size = 4096 + (size_t)i,
 					   .from_ns = i ? 77 : 0,
-					   .name = strdup(i ? "/bin/prog" : "[vdso]")};
+					   .name = strdup(i ? "/bin/prog" : "[vdso]"),
+					   .has_run = i == 2};
 		copy->bytes = some_bytes(copy->size, 100 + (unsigned int)i);
 	}
 	return snapshot;
@@ -178,14 +179,19 @@ static void assert_copies_on_disk(const struct snapshot *saved, const struct sna
 		const struct code_copy *a = &saved->copies[i], *b = &loaded->copies[i];
 		uint8_t *bytes = malloc(a->size + 1);
 		FILE *file = fopen(b->path, "re");
+		bool is_shared = strcmp(a->name, "[vdso]");
 
 		assert_int_equal(a->pid, b->pid);
 		assert_int_equal(a->addr, b->addr);
 		assert_int_equal(a->from_ns, b->from_ns);
 		assert_int_equal(a->size, b->size);
 		assert_string_equal(a->name, b->name);
+		assert_int_equal(a->has_run, b->has_run);
+		assert_string_equal(strrchr(b->path, '/'), is_shared ? "/code" : "/code.11.7fff0000.0");
 		assert_non_null(file);
-		assert_int_equal(fread(bytes, 1, a->size + 1, file), a->size);
+		assert_int_equal(fseek(file, (long)b->file_offset, SEEK_SET), 0);
+		assert_int_equal(fread(bytes, 1, a->size + 1, file),
+				 a->size + (is_shared && i + 1 < saved->copy_cnt));
 		assert_memory_equal(bytes, a->bytes, a->size);
 		fclose(file);
 		free(bytes);

@@ -156,7 +156,7 @@ static void assert_all_same(const struct snapshot *a, const struct snapshot *b)
 		assert_same(&a->samples[i], &b->samples[i]);
 }
 
-static struct snapshot *save_and_load(const struct snapshot *snapshot)
+static struct snapshot *save_and_load(struct snapshot *snapshot)
 {
 	struct snapshot *loaded = NULL;
 

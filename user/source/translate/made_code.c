@@ -112,7 +112,8 @@ static int add_copy(const struct page_copies *copies, const struct version *vers
 		.size = PAGE,
 		.from_ns = version->from_tsc ? tsc_clock_ns(copies->clock, version->from_tsc) : 0,
 		.name = strdup(copies->name),
-		.bytes = malloc(PAGE)};
+		.bytes = malloc(PAGE),
+		.has_run = true};
 	if (!copy->name || !copy->bytes)
 		return -ENOMEM;
 	memcpy(copy->bytes, version->bytes, PAGE);
