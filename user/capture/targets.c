@@ -46,7 +46,9 @@ int targets_add_list(struct targets *targets, const char *text)
 		int err;
 
 		if (!isdigit((unsigned char)*word) || *end || pid <= 0 || pid > INT32_MAX)
-			return fail(-EINVAL, "'%s' is not a process number: give one, or several with commas",
+			return fail(-EINVAL,
+				    "'%s' is not a process number: give numbers with commas, or a name with "
+				    "--comm",
 				    word);
 		err = add(targets, (pid_t)pid);
 		if (err)
