@@ -52,6 +52,13 @@ on_exit() {
 }
 check '--on-exit: the status was asked for' on_exit
 
+# The hit comes after the end: what the process was in is known from its calls.
+has_ended() {
+	"$trailcam" report "$tmp/rec" >"$tmp/report" && says "$tmp/report" 'had ended: there are no registers' &&
+		grep -q '#0  *-  *_exit$' "$tmp/report" && ! says "$tmp/report" 'rip '
+}
+check '--on-exit: no registers, and the calls that led to the end' has_ended
+
 other_exit() {
 	echo before >"$tmp/kept.fxt.gz"
 	"$trailcam" run --on-exit nonzero -o "$tmp/kept.fxt.gz" -- true 2>"$tmp/err" &&

@@ -105,6 +105,11 @@ void hit_unpack(const struct hit *hit, struct caught_hit *ret_caught)
 	memcpy(ret_caught->stack, hit->stack, hit->stack_cnt * sizeof(*hit->stack));
 }
 
+bool hit_has_registers(const struct hit *hit)
+{
+	return hit->stack_cnt && hit->stack[0];
+}
+
 bool hit_is_return(const struct hit *hit)
 {
 	return hit->return_address && hit->return_address == hit_reg(hit, HIT_IP);

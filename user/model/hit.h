@@ -76,6 +76,9 @@ uint64_t hit_reg(const struct hit *hit, enum hit_reg reg);
 uint64_t hit_arg(const struct hit *hit, unsigned int nth);
 void hit_unpack(const struct hit *hit, struct caught_hit *ret_caught);
 
+/* False: the program had ended, so that there were no registers, no stack and no processor. */
+bool hit_has_registers(const struct hit *hit);
+
 /* Whether a call's return was recorded: the hit's place is then the return address. */
 bool hit_is_return(const struct hit *hit);
 

@@ -260,8 +260,11 @@ static int add_hit(struct samples *samples, const struct hit *hit)
 	bool is_begin = symbol && symbol->start == ip && symbol->named;
 	struct sample_stack stack = {.reached = hit_reg(hit, HIT_SP), .cnt = hit->stack_cnt};
 	struct sample_items *thread;
-	int err = thread_get(samples, (int32_t)hit->pid, (int32_t)hit->tid, &thread);
+	int err;
 
+	if (!hit_has_registers(hit))
+		return 0;
+	err = thread_get(samples, (int32_t)hit->pid, (int32_t)hit->tid, &thread);
 	stack.ips = err ? NULL : calloc(2 * stack.cnt, sizeof(*stack.ips));
 	if (stack.ips) {
 		for (size_t i = 0; i < stack.cnt; i++)

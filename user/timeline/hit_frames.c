@@ -59,9 +59,10 @@ static int add_calls(struct frames *frames, const struct lead_up *calls, size_t 
 static int merge(struct frames *frames, const struct lead_up *calls, const struct timeline_hit *hit)
 {
 	size_t left = calls->cnt; /* calls without a frame so far */
+	size_t recorded_cnt = hit_has_registers(hit->hit) ? hit->hit->stack_cnt : 0;
 	int err = 0;
 
-	for (size_t i = 0; i < hit->hit->stack_cnt && !err; i++) {
+	for (size_t i = 0; i < recorded_cnt && !err; i++) {
 		struct hit_frame frame = {.symbol = hit->stack_symbols[i], .ip = hit->hit->stack[i]};
 		size_t at = seek(calls, left, frame.symbol);
 

@@ -50,9 +50,13 @@ static void hit_facts(const struct report_text *text, const struct hit *hit)
 	char comm[HIT_COMM_BYTES + 1] = "";
 
 	memcpy(comm, hit->comm, HIT_COMM_BYTES);
-	printf("  thread %u of process %u (", hit->tid, hit->pid);
-	terminal_text(&text->terminal, COLOUR_NONE, 0, comm);
-	printf("), on processor %u\n", hit->cpu);
+	if (hit_has_registers(hit)) {
+		printf("  thread %u of process %u (", hit->tid, hit->pid);
+		terminal_text(&text->terminal, COLOUR_NONE, 0, comm);
+		printf("), on processor %u\n", hit->cpu);
+	} else {
+		printf("  process %u, which had ended: there are no registers\n", hit->pid);
+	}
 	if (hit->begin_ns != hit->time_ns)
 		printf("  elapsed since it began: %s\n", duration_text(hit->time_ns - hit->begin_ns).text);
 	if (hit->goroutine)
@@ -60,6 +64,8 @@ static void hit_facts(const struct report_text *text, const struct hit *hit)
 	if (hit->stopped_ns)
 		printf("  the trace was stopped after %s\n",
 		       duration_text(hit->stopped_ns - hit->time_ns).text);
+	if (!hit_has_registers(hit))
+		return;
 	hit_arguments(hit);
 	printf("  registers\n");
 	hit_registers(hit);
@@ -112,9 +118,10 @@ static int hit_stack(const struct report_text *text, const struct timeline_hit *
 
 	if (err)
 		return err;
-	printf("  call stack%s\n", cnt == recorded_cnt
-					   ? ", as recorded with the hit"
-					   : "; -: not recorded with the hit, known from the calls");
+	if (cnt)
+		printf("  call stack%s\n", cnt == recorded_cnt
+						   ? ", as recorded with the hit"
+						   : "; -: not recorded with the hit, known from the calls");
 	for (size_t i = 0; i < cnt; i++)
 		stack_line(text,
 			   frames[i].ip ? printf("    #%-3zu %#-14" PRIx64 " ", i, frames[i].ip)

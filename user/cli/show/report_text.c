@@ -210,9 +210,13 @@ static void where_time_went(const struct report_text *text)
 	printf("%14s  in calls%s\n",
 	       duration_text(report->profile->paths[PROFILE_ROOT].sides[0].total_ns).text,
 	       report->traces[0].threads > 1 ? " of all threads" : "");
-	for (size_t i = 0; i < ARRAY_SIZE(pauses); i++)
-		printf("%14s  %s\n", duration_text(report_kind_ns(report, pauses[i].kind)).text,
-		       pauses[i].what);
+	/* What was not seen may not have been recorded. */
+	for (size_t i = 0; i < ARRAY_SIZE(pauses); i++) {
+		uint64_t ns = report_kind_ns(report, pauses[i].kind);
+
+		if (ns)
+			printf("%14s  %s\n", duration_text(ns).text, pauses[i].what);
+	}
 }
 
 /* Times of samples are estimates; it must not look as if they were measured. */

@@ -74,8 +74,9 @@ class Details {
 			...(args.length ? [el('h3', {}, 'Arguments'), this.list(args)] : []),
 			...(hit.values.length ? [el('h3', {}, 'Values'), this.list(hit.values.map(value => [value.name, value.text]))] : []),
 			el('h3', {}, 'Call stack'), this.hitStack(hit), ...hit.symbol === null ? [] : this.lines(hit.symbol),
-			el('h3', {}, 'Registers'),
-			this.list(REGISTERS_SHOWN.map(name => [name, hex(hit.regs[REGISTERS.indexOf(name)])]), 'registers'));
+			/* A program that has ended has none. */
+			...hit.regs.every(value => value === '0') ? [] : [el('h3', {}, 'Registers'),
+				this.list(REGISTERS_SHOWN.map(name => [name, hex(hit.regs[REGISTERS.indexOf(name)])]), 'registers')]);
 	}
 
 	/* Finds one of the slices that are open on a track after the other, outwards: its place, or null. */
