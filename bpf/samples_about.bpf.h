@@ -15,6 +15,11 @@ struct fdtable {
 	struct file **fd;
 } __attribute__((preserve_access_index));
 
+/* A pointer behind a pointer is loaded as the first field of a type that the kernel has. */
+struct list_head {
+	struct list_head *next;
+} __attribute__((preserve_access_index));
+
 struct files_struct {
 	struct fdtable *fdt;
 } __attribute__((preserve_access_index));
@@ -101,11 +106,11 @@ static __always_inline struct file *file_of(const struct task_struct *task, __s3
 {
 	struct files_struct *files = task->files;
 	struct fdtable *table = files ? files->fdt : NULL;
-	struct file *file = NULL;
+	struct list_head *entry = NULL;
 
 	if (table && fd >= 0 && (__u32)fd < table->max_fds)
-		READ(file, table->fd[fd]);
-	return file;
+		LOAD(entry, list_head, (const struct list_head *)(const void *)(table->fd + fd), next);
+	return (struct file *)(void *)entry;
 }
 
 /* ---- names ---- */
@@ -360,7 +365,7 @@ static __always_inline struct identity identity_of(__u64 key, const struct file 
 	LOAD(inode, file, file, f_inode);
 	LOAD(identity.mode, inode, inode, i_mode);
 	LOAD(identity.inode, inode, inode, i_ino);
-	identity.hash = mix(mix(mix(key, (__u64)file), half_of(inode)), identity.inode);
+	identity.hash = mix(mix(mix(key, half_of(file)), half_of(inode)), identity.inode);
 	identity.hash = (identity.mode & TYPE_MASK) == TYPE_SOCKET ? mix_socket(identity.hash, file)
 								   : mix_path(identity.hash, file);
 	return identity;

@@ -36,6 +36,10 @@ struct sched_entity {
 	struct cfs_rq *cfs_rq;
 } __attribute__((preserve_access_index));
 
+struct thread_struct {
+	unsigned long fsbase;
+} __attribute__((preserve_access_index));
+
 struct task_struct {
 	int pid, tgid, exit_code, exit_state;
 	struct task_struct *real_parent;
@@ -48,6 +52,7 @@ struct task_struct {
 	unsigned int __state, personality;
 	int on_cpu, on_rq, prio;
 	struct sched_entity se;
+	struct thread_struct thread;
 	bool throttled;		     /* since Linux 6.18 */
 	unsigned long nvcsw, nivcsw; /* its switches */
 	char comm[SAMPLES_NAME];

@@ -162,9 +162,8 @@ static __always_inline __u64 find_block(struct slot *slot, __u64 from)
 }
 
 /*
- * Where the stack ends, if that is known, and what is kept. A signal's handler may have a stack of
- * its own: what it interrupts is on another one. All this stands in a map, so that a verifier need
- * not follow each way through it.
+ * Where the stack ends, and what is kept. A handler of signals may have a stack of its own; above a thread's
+ * stack stands what fs leads to, and a read beyond it is a page fault. For the verifier, all is in a map.
  */
 static __always_inline void find_kept(struct copy *copy, struct slot *slot, __u64 from,
 				      const struct task_struct *task, __u32 pid)
@@ -181,6 +180,8 @@ static __always_inline void find_kept(struct copy *copy, struct slot *slot, __u6
 	kept->stack = find_block(slot, from);
 	kept->stack_bytes =
 		copy->limit > from + SAMPLES_CHUNK ? copy->limit - kept->stack : 2ull * STACK_BLOCK;
+	if (!copy->limit && is_in(task->thread.fsbase, from, SAMPLES_STACK_MAX))
+		copy->limit = task->thread.fsbase;
 	if (!knows_code || keeps_all_words(pid) || task->personality & READ_IS_EXECUTE ||
 	    is_in(from, task->sas_ss_sp, task->sas_ss_size)) {
 		kept->stack = LEAST_ADDRESS;
