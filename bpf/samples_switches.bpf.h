@@ -94,8 +94,9 @@ struct run {
 /* Who ran last on this processor. */
 struct runs {
 	struct run items[SAMPLES_RUNS];
-	__u64 switched_ns;
-	__u64 running; /* the task that it switched to; 0: not known */
+	__u64 switched_ns; /* 0: not known */
+	__u64 running;	   /* the task that it switched to; 0: not known */
+	__u64 ran_before;  /* how long that one had run until then */
 	__u32 cnt;
 };
 
@@ -132,11 +133,11 @@ static __always_inline struct ready *ready_of(__u32 tid)
 	return bpf_map_lookup_elem(&ready, &nth);
 }
 
+enum { PRIO_FAIR = 100 }; /* less: a real-time thread */
+
 /* Its cgroup has used up the time that it may have (cpu.max). */
 static __always_inline bool is_throttled(struct task_struct *task)
 {
-	enum { PRIO_FAIR = 100 };
-
 	if (bpf_core_field_exists(task->throttled))
 		return task->throttled;
 	if (!bpf_core_field_exists(task->se.cfs_rq) || !bpf_core_type_exists(struct cfs_rq) ||
@@ -197,7 +198,7 @@ static __always_inline void note_run(struct runs *here, const struct task_struct
 	run->pid = pid_of(task);
 	run->tid = tid_of(task);
 	copy_name(run->name, task);
-	run->begin_ns = here->switched_ns;
+	run->begin_ns = here->switched_ns < now ? here->switched_ns : now;
 	run->end_ns = here->switched_ns = now;
 }
 
@@ -246,7 +247,8 @@ static __always_inline void switch_in(const struct runs *here, const struct task
 /*
  * Some kernels hide a process: while one of its threads runs, no program is called. So a switch away from it
  * is not seen, only the next one, from a task that nothing is known to have switched to. The kernel knows how
- * long that one has run; of a real-time thread it is taken that it has since the last switch that was seen.
+ * long that one has run; of a real-time thread it is taken that it has since the last switch that was seen,
+ * or not at all where nothing says when that was.
  */
 static __always_inline void find_unseen(struct runs *here, const struct task_struct *prev, __u64 now)
 {
@@ -255,12 +257,41 @@ static __always_inline void find_unseen(struct runs *here, const struct task_str
 
 	if (!here->running || here->running == (__u64)prev)
 		return;
+	if (!here->switched_ns && prev->prio < PRIO_FAIR)
+		ran = 0;
 	if (ran < now - here->switched_ns)
 		here->switched_ns = now - ran;
 	if (!is_target(pid_of(prev)))
 		return;
 	since = take_ready(tid_of(prev), &was_throttled);
 	switch_in(here, prev, since, was_throttled, here->switched_ns);
+}
+
+static __always_inline void note_next(struct runs *here, const struct task_struct *next)
+{
+	here->running = (__u64)next;
+	here->ran_before = next->se.sum_exec_runtime;
+}
+
+/*
+ * A switch between other threads, which are to notice little of this. To read the clock takes longer than
+ * all else, and the kernel has counted how long the thread ran, mostly to some us. It may leave out
+ * interrupts, so the clock is read now and then. Where nobody runs, nobody waits for the processor.
+ * False: the clock is to be read.
+ */
+static __always_inline bool pass_by(struct runs *here, const struct task_struct *prev,
+				    const struct task_struct *next)
+{
+	__u64 ran = prev->se.sum_exec_runtime - here->ran_before;
+
+	if (!prev->pid || !next->pid)
+		here->switched_ns = 0;
+	else if (here->running != (__u64)prev || !here->switched_ns || !(here->cnt % SAMPLES_RUNS))
+		return 0;
+	else
+		note_run(here, prev, here->switched_ns + ran);
+	note_next(here, next);
+	return 1;
 }
 
 /* (bool preempt, struct task_struct *prev, struct task_struct *next, unsigned int prev_state) */
@@ -270,8 +301,8 @@ int on_switch(__u64 *ctx)
 	struct task_struct *prev = (void *)ctx[1], *next = (void *)ctx[2];
 	struct runs *here = runs_here();
 	__u32 tid = tid_of(prev), was_throttled = 0;
+	bool wants_prev = is_target(pid_of(prev)), wants_next = is_target(pid_of(next));
 	__u64 now, since;
-	bool wants_next;
 
 	if (!here)
 		return 0;
@@ -279,14 +310,15 @@ int on_switch(__u64 *ctx)
 		here->running = 0;
 		return 0;
 	}
+	if (!wants_prev && !wants_next && pass_by(here, prev, next))
+		return 0;
 	now = bpf_ktime_get_ns();
 	find_unseen(here, prev, now);
-	here->running = (__u64)next;
 	note_run(here, prev, now);
-	wants_next = is_target(pid_of(next));
+	note_next(here, next);
 	since = wants_next ? take_ready(tid_of(next), &was_throttled)
 			   : 0; /* first: both may have the same place */
-	if (is_target(pid_of(prev))) {
+	if (wants_prev) {
 		read_all((__u64)pid_of(prev) << 32 | tid, now, 1);
 		switch_out(ctx, ctx[0], prev, ctx[3], now);
 		if (ctx[0] || !ctx[3])
