@@ -41,6 +41,7 @@ struct thread_struct {
 } __attribute__((preserve_access_index));
 
 struct task_struct {
+	void *stack;
 	int pid, tgid, exit_code, exit_state;
 	struct task_struct *real_parent;
 	struct signal_struct *signal;

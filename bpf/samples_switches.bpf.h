@@ -8,6 +8,32 @@
 /* TASK_*: it waits for something, and not only for a signal that lets it go on. */
 enum { STATE_INTERRUPTIBLE = 1, STATE_UNINTERRUPTIBLE = 2 };
 
+/* Of the user's registers, from the begin of a thread's kernel stack. Learned by learn_registers(). */
+__u64 registers_at;
+
+SEC("raw_tp")
+int learn_registers(void *ctx)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	volatile __u64 *at = &registers_at; /* what is read from there is a number for a verifier */
+	__u64 end;
+
+	(void)ctx;
+	*at = (__u64)task->stack;
+	end = -*at;
+	*at = (__u64)bpf_task_pt_regs(task);
+	*at += end;
+	return 0;
+}
+
+/* As bpf_task_pt_regs(), a call of which takes as long as a record. */
+static __always_inline const struct pt_regs *registers_of(struct task_struct *task)
+{
+	if (!has_cast)
+		return (const struct pt_regs *)bpf_task_pt_regs(task);
+	return bpf_rdonly_cast(task->stack + (__u16)registers_at, bpf_core_type_id_kernel(struct pt_regs));
+}
+
 /* This program, and what the kernel calls it by. */
 enum { OWN_FRAMES = 3 };
 
@@ -50,7 +76,7 @@ static __always_inline bool wants_stack(__u32 tid, __u64 now)
 static __always_inline void switch_out(void *ctx, bool preempt, struct task_struct *task, __u32 state,
 				       __u64 now)
 {
-	struct pt_regs *user = (struct pt_regs *)bpf_task_pt_regs(task);
+	const struct pt_regs *user = registers_of(task);
 	__u32 pid = pid_of(task), tid = tid_of(task);
 	bool with_stack = !preempt && wants_stack(tid, now);
 	struct samples_record *record;

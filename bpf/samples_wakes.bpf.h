@@ -69,7 +69,7 @@ int on_timer_end(__u64 *ctx)
  */
 static __always_inline bool is_interrupted(struct task_struct *task)
 {
-	return !task->pid || (task->mm && syscall_of((struct pt_regs *)bpf_task_pt_regs(task)) < 0);
+	return !task->pid || (task->mm && syscall_of(registers_of(task)) < 0);
 }
 
 /* (struct task_struct *woken) */

@@ -88,15 +88,16 @@ static void set_up(struct samples *samples)
 	bpf_program__set_autoload(bpf->progs.learn_namespace, bpf->rodata->in_namespace);
 }
 
-/* This process is in it. */
-static int learn_namespace(const struct samples_bpf *bpf)
+/* This process is in the namespace. */
+static int learn(const struct samples_bpf *bpf)
 {
 	LIBBPF_OPTS(bpf_test_run_opts, options);
-	int err = bpf->rodata->in_namespace
-			  ? bpf_prog_test_run_opts(bpf_program__fd(bpf->progs.learn_namespace), &options)
-			  : 0;
+	int err = bpf_prog_test_run_opts(bpf_program__fd(bpf->progs.learn_registers), &options);
 
-	return err ? fail_errno(err, "cannot learn the numbers of this pid namespace") : 0;
+	if (!err && bpf->rodata->in_namespace)
+		err = bpf_prog_test_run_opts(bpf_program__fd(bpf->progs.learn_namespace), &options);
+	return err ? fail_errno(err, "cannot learn where the kernel keeps a thread's registers and numbers")
+		   : 0;
 }
 
 /* libbpf's own, the session's, probes', and the files that are written. */
@@ -142,7 +143,7 @@ static int load(struct samples *samples)
 		return fail(err, "no memory for rings of %zu KiB (--snapshot-size)",
 			    samples->config.ring_bytes >> 10);
 	return err ? fail_errno(err, "the kernel does not accept the BPF programs (-v shows why)")
-		   : learn_namespace(samples->bpf);
+		   : learn(samples->bpf);
 }
 
 static int map_rings(struct samples *samples)
