@@ -211,13 +211,23 @@ static __always_inline __u64 argument(const struct pt_regs *user, __u32 nth)
 	return nth == 0 ? user->di : nth == 2 ? user->dx : nth == 3 ? user->r10 : user->r8;
 }
 
-/* A time that ends then, on the clock of the records. */
-static __always_inline __s64 time_until(__s64 end_ns, __u64 now)
+/* A time that ends then, on the thread's own CLOCK_MONOTONIC: its time namespace may have shifted that. */
+static __always_inline __s64 time_until(const struct task_struct *task, __s64 end_ns, __u64 now)
 {
+	const struct nsproxy *proxy = task->nsproxy;
+	const struct time_namespace *time = NULL;
+	struct timespec64 shift = {};
+
+	if (proxy && bpf_core_field_exists(proxy->time_ns))
+		READ(time, proxy->time_ns);
+	if (time)
+		READ(shift, time->offsets.monotonic);
+	end_ns -= shift.tv_sec * NS_PER_S + shift.tv_nsec;
 	return end_ns > (__s64)now ? end_ns - (__s64)now : 0;
 }
 
-static __always_inline __s64 timeout_of(__u32 call, const struct pt_regs *user, __u64 now)
+static __always_inline __s64 timeout_of(const struct task_struct *task, __u32 call,
+					const struct pt_regs *user, __u64 now)
 {
 	__u64 from = argument(user, call >> SAMPLES_CALL_ARG);
 	__s64 time[2], ns;
@@ -233,10 +243,10 @@ static __always_inline __s64 timeout_of(__u32 call, const struct pt_regs *user, 
 	ns = time[0] * NS_PER_S + (call & SAMPLES_CALL_TIMEVAL ? time[1] * 1000 : time[1]);
 	if (call & SAMPLES_CALL_FUTEX && (user->si & FUTEX_COMMAND) != FUTEX_WAIT)
 		return (user->si & FUTEX_COMMAND) == FUTEX_WAIT_BITSET && !(user->si & FUTEX_REALTIME)
-			       ? time_until(ns, now)
+			       ? time_until(task, ns, now)
 			       : SAMPLES_NO_TIMEOUT;
 	if (call & SAMPLES_CALL_SLEEP && user->si)
-		return user->di == CLOCK_OF_RECORDS ? time_until(ns, now) : SAMPLES_NO_TIMEOUT;
+		return user->di == CLOCK_OF_RECORDS ? time_until(task, ns, now) : SAMPLES_NO_TIMEOUT;
 	return ns;
 }
 
@@ -442,7 +452,7 @@ static __noinline __u32 put_about(const struct task_struct *task, const struct p
 		return 0;
 	fd = descriptor(call, user);
 	file = file_of(task, fd);
-	timeout_ns = timeout_of(call, user, now);
+	timeout_ns = timeout_of(task, call, user, now);
 	if (!file && timeout_ns < 0)
 		return 0;
 	if (file) {

@@ -40,6 +40,23 @@ struct thread_struct {
 	unsigned long fsbase;
 } __attribute__((preserve_access_index));
 
+struct timespec64 {
+	__s64 tv_sec;
+	long tv_nsec;
+} __attribute__((preserve_access_index));
+
+struct timens_offsets {
+	struct timespec64 monotonic;
+} __attribute__((preserve_access_index));
+
+struct time_namespace {
+	struct timens_offsets offsets; /* of its clocks to the kernel's */
+} __attribute__((preserve_access_index));
+
+struct nsproxy {
+	struct time_namespace *time_ns;
+} __attribute__((preserve_access_index));
+
 struct task_struct {
 	void *stack;
 	int pid, tgid, exit_code, exit_state;
@@ -49,6 +66,7 @@ struct task_struct {
 	struct task_struct *group_leader;
 	struct mm_struct *mm;
 	struct files_struct *files;
+	struct nsproxy *nsproxy;
 	unsigned long sas_ss_sp, sas_ss_size; /* where handlers of signals run (sigaltstack(2)) */
 	unsigned int __state, personality;
 	int on_cpu, on_rq, prio;

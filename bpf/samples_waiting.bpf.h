@@ -38,7 +38,7 @@ static __always_inline void put_waiting_about(struct samples_waiting *to, const 
 	asm volatile("" : "+r"(nth)); /* as in call_of() */
 	call = calls[nth & (SAMPLES_CALLS - 1)];
 	to->about.record.about.timeout_ns =
-		call & SAMPLES_CALL_MS ? timeout_of(call, user, now) : SAMPLES_NO_TIMEOUT;
+		call & SAMPLES_CALL_MS ? timeout_of(task, call, user, now) : SAMPLES_NO_TIMEOUT;
 	to->about.record.about.fd = call & SAMPLES_CALL_FD ? (__s32)user->di : -1;
 	file = file_of(task, to->about.record.about.fd);
 	if (file)

@@ -392,6 +392,36 @@ begin, end, by = max(waits["[off-cpu] stopped"], key=lambda wait: wait[1] - wait
 assert end - begin > 250000 and "trailcam" not in by, waits
 assert not any(b < end and begin < e for b, e, _ in waits.get("[off-cpu] ptrace-stop", [])), waits' "$tmp/stopped.json"
 }
+# A lock with a deadline of 0.2 s, which the program takes from its own clock; and one without, by a process that
+# trailcam attaches to with such a clock.
+in_time_namespace() {
+	# shellcheck disable=SC2016
+	python3=$(command -v python3) && unshare -T --fork --monotonic 100000 sh -c 'exec "$@"' sh \
+		"$trailcam" run --source samples -o "$tmp/late.json" -- "$python3" -S -c 'import _thread
+lock = _thread.allocate_lock()
+lock.acquire()
+lock.acquire(timeout=0.2)' 2>"$tmp/err" || return 1
+	"$python3" -S -c 'import _thread
+lock = _thread.allocate_lock()
+lock.acquire()
+print(flush=True)
+lock.acquire()' >"$tmp/late" &
+	hung=$!
+	wait_until test -s "$tmp/late"
+	sleep 0.2
+	unshare -T --fork --monotonic 100000 "$trailcam" attach --source samples --duration 300ms -o "$tmp/hung.json" $hung 2>"$tmp/err"
+	kill $hung
+	python3 -c '
+import json, sys
+def wait(path):
+    events = json.load(open(path))["traceEvents"]
+    begin = next(e for e in events if e["ph"] == "B" and e["name"].startswith("[off-cpu] futex_wait"))
+    return begin, min(e["ts"] for e in events if e["ph"] == "E" and e["tid"] == begin["tid"] and e["ts"] >= begin["ts"])
+begin, end = wait(sys.argv[1])
+assert 1e8 < begin["args"]["timeout_ns"] <= 2e8, begin
+begin, end = wait(sys.argv[2])
+assert begin["ts"] < 1e7 and end - begin["ts"] > 250000, (begin, end)' "$tmp/late.json" "$tmp/hung.json"
+}
 woken_by_child() {
 	"$trailcam" run --source samples --follow-forks -o "$tmp/children.fxt" -- sh -c 'sleep 0.1; sleep 0.1; (exec sleep 0.3) & wait' 2>"$tmp/err" &&
 		"$trailcam" report --json --top 1000 "$tmp/children.fxt" >"$tmp/waits.json" && python3 -c '
@@ -421,6 +451,11 @@ else
 	check 'a wait soon after another one' two_waits
 	check 'threads that wait all the time' waits_all_along
 	check 'a thread that the user stops' stopped_by_user
+	if unshare -T true 2>/dev/null; then
+		check 'clocks of time namespaces' in_time_namespace
+	else
+		skip 'clocks of time namespaces' 'none can be made'
+	fi
 	check 'a parent that waits for its children' woken_by_child
 	check 'a limit below the default' fewer_by_default
 	check 'a lock by its name, and who held it' lock_named

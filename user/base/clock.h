@@ -11,3 +11,6 @@ static inline uint64_t clock_ns(clockid_t clock)
 	clock_gettime(clock, &ts);
 	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
 }
+
+/* CLOCK_MONOTONIC as the kernel's records have it, whatever time namespace this is. */
+uint64_t clock_kernel_ns(void);

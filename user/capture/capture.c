@@ -85,7 +85,7 @@ static void mark_stopped(struct capture *capture)
 	size_t cnt = snapshot->hits->cnt;
 	uint64_t ns = capture->held_ns	    ? capture->held_ns
 		      : capture->stopped_ns ? capture->stopped_ns
-					    : clock_ns(CLOCK_MONOTONIC);
+					    : clock_kernel_ns();
 
 	if (cnt && !snapshot->hits->hits[cnt - 1]->stopped_ns && snapshot->hits->hits[cnt - 1]->time_ns > ns)
 		ns = snapshot->hits->hits[cnt - 1]->time_ns;

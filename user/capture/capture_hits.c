@@ -97,7 +97,7 @@ static void look_at_maps_once(struct capture *capture)
 static void hold(struct capture *capture, const struct hit *hit)
 {
 	if (hit->action & HIT_STOP && sources_hold(&capture->sources) && !capture->held_ns)
-		capture->held_ns = clock_ns(CLOCK_MONOTONIC);
+		capture->held_ns = clock_kernel_ns();
 }
 
 static int take_hit(void *ctx, struct trigger_hit *hit)
@@ -208,7 +208,7 @@ void capture_ended(void *ctx, pid_t pid, int wait_status)
 	}
 	if (!WIFEXITED(wait_status) || !capture->config->until.statuses[WEXITSTATUS(wait_status)])
 		return;
-	event.hit.time_ns = event.hit.begin_ns = clock_ns(CLOCK_MONOTONIC);
+	event.hit.time_ns = event.hit.begin_ns = clock_kernel_ns();
 	snprintf(name, sizeof(name), "exit %d", WEXITSTATUS(wait_status));
 	note(capture, add_event(capture, name, &event));
 }

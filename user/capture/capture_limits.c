@@ -13,7 +13,7 @@ void capture_begin_limits(struct capture *capture)
 {
 	const struct capture_config *config = capture->config;
 
-	capture->began_ns = capture->told_ns = clock_ns(CLOCK_MONOTONIC);
+	capture->began_ns = capture->told_ns = clock_kernel_ns();
 	if (config->duration_ns || config->progress)
 		interrupt_waits(config->duration_ns && config->duration_ns < TICK_NS ? config->duration_ns
 										     : TICK_NS);
@@ -41,7 +41,7 @@ static void tell_progress(struct capture *capture, uint64_t now)
 bool capture_is_over(struct capture *capture)
 {
 	const struct capture_config *config = capture->config;
-	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+	uint64_t now = clock_kernel_ns();
 
 	if (config->progress && now - capture->told_ns >= TICK_NS)
 		tell_progress(capture, now);
@@ -55,7 +55,7 @@ bool capture_is_over(struct capture *capture)
 int capture_patience_ms(const struct capture *capture)
 {
 	const struct capture_config *config = capture->config;
-	uint64_t passed = clock_ns(CLOCK_MONOTONIC) - capture->began_ns;
+	uint64_t passed = clock_kernel_ns() - capture->began_ns;
 
 	if (!config->duration_ns && !config->progress)
 		return -1;

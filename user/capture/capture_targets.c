@@ -173,7 +173,7 @@ static void stop_sources(struct capture *capture)
 			   capture->hit ? (int)snapshot->hits->hits[snapshot->hits->cnt - 1]->cpu : -1);
 	if (err)
 		log_warn("%s", fail_message(err));
-	capture->stopped_ns = clock_ns(CLOCK_MONOTONIC);
+	capture->stopped_ns = clock_kernel_ns();
 }
 
 /* The targets run at full speed. What led to the hit must be stopped before it is overwritten. */

@@ -148,7 +148,7 @@ static int begin_trace(struct alloc_recording *recording, const char *program, s
 	};
 	struct utsname host;
 
-	recording->start_ns = clock_ns(CLOCK_MONOTONIC);
+	recording->start_ns = clock_kernel_ns();
 	uname(&host);
 	info.host = host.nodename;
 	if (asprintf(&params, "recorded by trailcam: interval=%llu,allocator=%s,stack=%u,probes=%s",
@@ -252,7 +252,7 @@ static int put_lost_samples(struct alloc_recording *recording, uint64_t samples,
 static int put_lost(struct alloc_recording *recording)
 {
 	struct alloc_recorder_counts counts = alloc_recorder_counts(recording->recorder);
-	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+	uint64_t now_ns = clock_kernel_ns();
 	/* The kernel does not know which of those that were forgotten are alive. */
 	int err = counts.lost && !counts.forgotten ? put_lost_ends(recording, now_ns) : 0;
 

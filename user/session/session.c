@@ -29,7 +29,7 @@ enum { PATIENCE = 2000, GATHER = 500 };
 
 uint64_t session_now(struct session *session)
 {
-	uint64_t ns = clock_ns(CLOCK_MONOTONIC);
+	uint64_t ns = clock_kernel_ns();
 
 	session->now_ns = ns > session->now_ns ? ns : session->now_ns + 1;
 	return session->now_ns;
@@ -122,7 +122,7 @@ static bool is_on_its_way(const struct session_thread *thread)
 void session_start(struct session *session)
 {
 	session->started = session->gathers = true;
-	session->counted_ns = clock_ns(CLOCK_MONOTONIC);
+	session->counted_ns = clock_kernel_ns();
 	for (size_t i = 0; i < session->thread_cnt; i++) {
 		struct session_thread *thread = session->threads[i];
 

@@ -409,7 +409,7 @@ static bool any_busy(const struct session *session)
 static void count_stall(struct session *session)
 {
 	enum { LONG_NS = 1000000 };
-	uint64_t now = clock_ns(CLOCK_MONOTONIC), passed = now - session->counted_ns;
+	uint64_t now = clock_kernel_ns(), passed = now - session->counted_ns;
 
 	if (session->started && (passed < LONG_NS || any_busy(session)))
 		session->stalled_ns += passed;

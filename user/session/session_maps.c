@@ -117,7 +117,7 @@ void session_look_soon(struct session *session)
 
 int session_look_now_and_then(struct session *session, int *ret_ms)
 {
-	uint64_t now = clock_ns(CLOCK_MONOTONIC), begin, least;
+	uint64_t now = clock_kernel_ns(), begin, least;
 	size_t told = session->sideband->sideband_size;
 	int err = 0;
 
@@ -132,7 +132,7 @@ int session_look_now_and_then(struct session *session, int *ret_ms)
 			session->look_every_ns = LOOK_MAX_NS;
 		if (session->look_every_ns < least)
 			session->look_every_ns = least;
-		now = clock_ns(CLOCK_MONOTONIC);
+		now = clock_kernel_ns();
 		session->look_ns = now + session->look_every_ns;
 		session->soonest_ns = now + least;
 	}

@@ -57,7 +57,7 @@ static int read_maps(struct process_image *process, uint64_t time_ns)
 int process_image_update(struct process_image *process)
 {
 	struct sideband_record record;
-	uint64_t until = clock_ns(CLOCK_MONOTONIC);
+	uint64_t until = clock_kernel_ns();
 	bool lost = false;
 	size_t pos = 0;
 	int err = mapping_events_take(process->events, process->snapshot, &lost), more = 1;

@@ -18,7 +18,7 @@ struct tsc_moment tsc_now(void)
 	uint64_t best = UINT64_MAX;
 
 	for (int i = 0; i < TRIES; i++) {
-		uint64_t before = __rdtsc(), ns = clock_ns(CLOCK_MONOTONIC), took = __rdtsc() - before;
+		uint64_t before = __rdtsc(), ns = clock_kernel_ns(), took = __rdtsc() - before;
 
 		if (took >= best)
 			continue;

@@ -407,7 +407,7 @@ int samples_start(struct samples *samples)
 {
 	int err;
 
-	samples->started_ns = clock_ns(CLOCK_MONOTONIC);
+	samples->started_ns = clock_kernel_ns();
 	samples->is_recording = true;
 	if (samples->perf)
 		return perf_samples_start(samples->perf);

@@ -17,7 +17,7 @@
 /* Only while switches are recorded it is known what became of those. */
 void samples_list_waiting(struct samples *samples)
 {
-	uint64_t begin_ns = clock_ns(CLOCK_MONOTONIC);
+	uint64_t begin_ns = clock_kernel_ns();
 	int err;
 
 	if (!samples->is_recording)
@@ -25,7 +25,7 @@ void samples_list_waiting(struct samples *samples)
 	err = waiting_find(&samples->waiting);
 	samples->is_listed = !err;
 	log_debug("%zu threads wait, listed in %llu us: %s", samples->waiting.now.cnt,
-		  (unsigned long long)(clock_ns(CLOCK_MONOTONIC) - begin_ns) / 1000, strerror(-err));
+		  (unsigned long long)(clock_kernel_ns() - begin_ns) / 1000, strerror(-err));
 }
 
 void samples_settle(struct samples *samples)

@@ -124,11 +124,11 @@ int samples_ticks_open(struct samples_ticks *ret_ticks, uint32_t frequency)
  */
 static size_t measure_gaps(uint64_t gaps[static COST_GAPS])
 {
-	uint64_t begin = clock_ns(CLOCK_MONOTONIC), before = begin, now;
+	uint64_t begin = clock_kernel_ns(), before = begin, now;
 	size_t cnt = 0;
 
 	do {
-		now = clock_ns(CLOCK_MONOTONIC);
+		now = clock_kernel_ns();
 		if (now - before >= COST_GAP_NS)
 			gaps[cnt++] = now - before;
 		before = now;

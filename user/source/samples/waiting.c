@@ -111,7 +111,7 @@ static int add_thread(pid_t pid, pid_t tid, struct waiting_list *list)
 
 	if (proc_wait_read(tid, &wait))
 		return 0;
-	one.time_ns = clock_ns(CLOCK_MONOTONIC);
+	one.time_ns = clock_kernel_ns();
 	one.switches = wait.switches;
 	one.regs[ARCH_SAMPLED_SP] = wait.sp;
 	one.regs[ARCH_SAMPLED_IP] = wait.ip;

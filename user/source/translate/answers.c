@@ -79,7 +79,7 @@ static void find_mapping(const struct answers *answers, struct context *context)
 /* When the new code was not there yet, or stood there and did not run. CLOCK_MONOTONIC. */
 static uint64_t before_maps(const struct answers *answers, const struct context *context)
 {
-	const uint64_t now = clock_ns(CLOCK_MONOTONIC);
+	const uint64_t now = clock_kernel_ns();
 	const struct tsc_clock clock = tsc_clock_since(&answers->start);
 	const uint64_t owed = context->owed_tsc ? tsc_clock_ns(&clock, context->owed_tsc) : now;
 

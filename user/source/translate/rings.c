@@ -81,7 +81,7 @@ static int copy_ring(struct translate *translate, struct translate_thread *threa
 	thread->epoch = copy->epoch;
 	work->begins = thread->begins;
 	thread->begins = false;
-	work->ends_ns = is_given_back(thread) ? clock_ns(CLOCK_MONOTONIC) : 0;
+	work->ends_ns = is_given_back(thread) ? clock_kernel_ns() : 0;
 	work->clock = translate->clock = tsc_clock_since(&translate->start);
 	return thread->process->answers ? answers_changes(thread->process->answers, &work->changes) : 0;
 }
@@ -152,7 +152,7 @@ static int do_batch(struct batch *batch)
 
 		if (!err && work->snapshot)
 			err = encoder_take(&work->packets->encoder, work->snapshot, work->pid, work->tid,
-					   clock_ns(CLOCK_MONOTONIC));
+					   clock_kernel_ns());
 		work->packets->in_batch = false;
 		__atomic_fetch_sub(&work->packets->pending, 1, __ATOMIC_RELEASE);
 	}
@@ -337,7 +337,7 @@ void translate_resume(struct translate *translate)
 
 		if (thread->slot >= 0 && thread->taken &&
 		    arena_written(thread->process->arena, thread->slot) == thread->taken)
-			thread->resumed_ns = clock_ns(CLOCK_MONOTONIC);
+			thread->resumed_ns = clock_kernel_ns();
 	}
 }
 

@@ -300,7 +300,7 @@ static int drain_ms(void *self)
 static bool is_over(void *self)
 {
 	struct translated *translated = self;
-	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+	uint64_t now = clock_kernel_ns();
 
 	if (now - translated->looked_ns < LOOK_MS * 1000000ull)
 		return translated->is_cramped;

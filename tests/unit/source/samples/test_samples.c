@@ -315,7 +315,7 @@ TEST(test_held_by_a_hit)
 			assert_ok(source_samples.take(self, snapshot));
 		} while (count(snapshot, SAMPLE_EVENT) < ENOUGH);
 		source_samples.hold(self);
-		held_ns = clock_ns(CLOCK_MONOTONIC);
+		held_ns = clock_kernel_ns();
 		while (!pause && snapshot->samples[snapshot->sample_cnt - 1].time_ns <= held_ns)
 			assert_ok(source_samples.take(self, snapshot));
 		nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
