@@ -72,6 +72,7 @@ struct task_struct {
 	int on_cpu, on_rq, prio;
 	struct sched_entity se;
 	struct thread_struct thread;
+	unsigned int frozen : 1;     /* by cgroup.freeze */
 	bool throttled;		     /* since Linux 6.18 */
 	unsigned long nvcsw, nivcsw; /* its switches */
 	char comm[SAMPLES_NAME];

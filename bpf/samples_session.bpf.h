@@ -9,17 +9,24 @@
 const volatile __u32 own_pid; /* trailcam's */
 const volatile __s32 wait4_nr;
 
-enum { STATE_STOPPED = 4, STATE_TRACED = 8 }; /* TASK_* */
+enum { STATE_INTERRUPTIBLE = 1, STATE_STOPPED = 4, STATE_TRACED = 8, STATE_FROZEN = 0x8000 }; /* TASK_* */
 
 /* A stop of all threads of a seized process: PTRACE_EVENT_STOP, and the signal that stops. */
 enum { EVENT_STOP = 128, FIRST_STOP = 19 /* SIGSTOP */, LAST_STOP = 22 /* SIGTTOU */ };
+
+/* What is frozen by cgroup.freeze sleeps as in a system call, and may be within one that it was in before. */
+static __always_inline bool is_frozen(const struct task_struct *task, __u32 state)
+{
+	return state & STATE_INTERRUPTIBLE && bpf_core_field_exists(task->frozen) &&
+	       BPF_CORE_READ_BITFIELD(task, frozen);
+}
 
 static __always_inline __u32 state_seen(const struct task_struct *task, __u32 state)
 {
 	__u32 code = (__u32)task->exit_code, signal = code & 0xff;
 
 	if (!(state & STATE_TRACED) || code >> 8 != EVENT_STOP || signal < FIRST_STOP || signal > LAST_STOP)
-		return state;
+		return is_frozen(task, state) ? STATE_FROZEN : state;
 	return (state & ~STATE_TRACED) | STATE_STOPPED;
 }
 

@@ -6,7 +6,7 @@
 #pragma once
 
 /* TASK_*: it waits for something, and not only for a signal that lets it go on. */
-enum { STATE_INTERRUPTIBLE = 1, STATE_UNINTERRUPTIBLE = 2 };
+enum { STATE_UNINTERRUPTIBLE = 2 };
 
 /* Of the user's registers, from the begin of a thread's kernel stack. Learned by learn_registers(). */
 __u64 registers_at;

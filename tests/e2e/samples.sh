@@ -422,6 +422,27 @@ assert 1e8 < begin["args"]["timeout_ns"] <= 2e8, begin
 begin, end = wait(sys.argv[2])
 assert begin["ts"] < 1e7 and end - begin["ts"] > 250000, (begin, end)' "$tmp/late.json" "$tmp/hung.json"
 }
+# frozen CGROUP
+frozen() {
+	python3 -S -c 'while True: pass' &
+	spinning=$!
+	echo $spinning >"$1/cgroup.procs"
+	"$trailcam" attach -v --source samples -o "$tmp/frozen.json" $spinning 2>"$tmp/err" &
+	recording=$!
+	wait_until grep -qs 'debug: attached' "$tmp/err"
+	echo 1 >"$1/cgroup.freeze"
+	sleep 0.3
+	echo 0 >"$1/cgroup.freeze"
+	sleep 0.3
+	kill -TERM $recording
+	wait $recording
+	kill -9 $spinning
+	python3 -c '
+import json, sys
+events = json.load(open(sys.argv[1]))["traceEvents"]
+waits = {e["name"] for e in events if e["ph"] == "B" and "[off-cpu]" in e["name"]}
+assert any(name.startswith("[off-cpu] frozen, woken by ") for name in waits), waits' "$tmp/frozen.json"
+}
 woken_by_child() {
 	"$trailcam" run --source samples --follow-forks -o "$tmp/children.fxt" -- sh -c 'sleep 0.1; sleep 0.1; (exec sleep 0.3) & wait' 2>"$tmp/err" &&
 		"$trailcam" report --json --top 1000 "$tmp/children.fxt" >"$tmp/waits.json" && python3 -c '
@@ -451,6 +472,13 @@ else
 	check 'a wait soon after another one' two_waits
 	check 'threads that wait all the time' waits_all_along
 	check 'a thread that the user stops' stopped_by_user
+	frozen=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)/trailcam_frozen.$$
+	if mkdir "$frozen" 2>/dev/null && [ -e "$frozen/cgroup.freeze" ]; then
+		check 'a frozen cgroup' frozen "$frozen"
+		wait_until rmdir "$frozen"
+	else
+		skip 'a frozen cgroup' 'no cgroup of version 2 can be made'
+	fi
 	if unshare -T true 2>/dev/null; then
 		check 'clocks of time namespaces' in_time_namespace
 	else

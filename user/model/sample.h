@@ -53,7 +53,8 @@ enum sample_state {
 	SAMPLE_STOPPED = 4,
 	SAMPLE_TRACED = 8,
 	SAMPLE_ENDED = 128,
-	SAMPLE_STATE_MASK = 143,
+	SAMPLE_FROZEN = 0x8000, /* its cgroup is; since Linux 6.1 */
+	SAMPLE_STATE_MASK = 143 | SAMPLE_FROZEN,
 };
 
 enum { SAMPLE_ARG_CNT = 6, SAMPLE_NO_SYSCALL = -1 };

@@ -45,6 +45,8 @@ static const char *wait_name(const struct pause_about *about)
 		return "[off-cpu] stopped";
 	if (state & SAMPLE_TRACED)
 		return "[off-cpu] ptrace-stop";
+	if (state & SAMPLE_FROZEN)
+		return "[off-cpu] frozen";
 	if (about->call && is_futex_wait(about->call))
 		return "[off-cpu] futex_wait";
 	if (about->call && about->call->nr >= 0)

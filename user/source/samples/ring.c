@@ -179,7 +179,7 @@ static void put_out(struct stack_sample *sample, const struct samples_record *re
 	else if (record->out.state & SAMPLE_STATE_MASK)
 		sample->state = record->out.state & SAMPLE_STATE_MASK;
 	else
-		sample->state = SAMPLE_UNINTERRUPTIBLE; /* it is parked or frozen */
+		sample->state = SAMPLE_UNINTERRUPTIBLE; /* it is parked, or was frozen before Linux 6.1 */
 	sample->call.nr = record->out.nr < 0 ? SAMPLE_NO_SYSCALL : record->out.nr;
 	memcpy(sample->call.args, record->out.args, sizeof(record->out.args));
 }

@@ -324,12 +324,15 @@ TEST_WITH(test_order_and_kinds, setup, teardown)
 	assert_int_equal(fake->cnt, 4);
 }
 
-/* As the kernel numbers them: ended (TASK_DEAD), frozen, and one that it adds. */
+/* As the kernel numbers them: ended (TASK_DEAD), frozen, parked, and one that it adds. */
 TEST_WITH(test_states, setup, teardown)
 {
 	static const struct {
 		uint32_t kernel, state;
-	} cases[] = {{0x80, SAMPLE_ENDED}, {0x8000, SAMPLE_UNINTERRUPTIBLE}, {0x402, SAMPLE_UNINTERRUPTIBLE}};
+	} cases[] = {{0x80, SAMPLE_ENDED},
+		     {0x8000, SAMPLE_FROZEN},
+		     {0x40, SAMPLE_UNINTERRUPTIBLE},
+		     {0x402, SAMPLE_UNINTERRUPTIBLE}};
 	struct fake *fake = *state;
 
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
