@@ -43,10 +43,22 @@ static __always_inline bool is_target(__u32 pid)
 	return pid < SAMPLES_PIDS && marks[pid / 64] >> pid % 64 & 1;
 }
 
+/* The kernel runs 32-bit code in another segment. It has other system calls, and other stacks. */
+static __always_inline bool is_64_bit(const struct pt_regs *user)
+{
+	return user->cs & 1 << 4;
+}
+
 /* The system call a thread is in: -1: none. */
 static __always_inline __s32 syscall_of(const struct pt_regs *user)
 {
 	return (__s32)user->orig_ax;
+}
+
+/* The same, if it is one of those that have names here. */
+static __always_inline __s32 named_syscall_of(const struct pt_regs *user)
+{
+	return is_64_bit(user) ? syscall_of(user) : -1;
 }
 
 #include "bpf/samples_rings.bpf.h"

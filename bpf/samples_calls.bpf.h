@@ -15,7 +15,7 @@ int on_enter(__u64 *ctx)
 	struct place place;
 	__u8 flags;
 
-	if (!recording || !is_target(id >> 32))
+	if (!recording || !is_target(id >> 32) || !is_64_bit(user))
 		return 0;
 	now = bpf_ktime_get_ns();
 	flags = call_of((__s32)ctx[1]) ? put_about(bpf_get_current_task_btf(), user, (__s32)ctx[1], now, id)
@@ -75,7 +75,7 @@ int on_leave(__u64 *ctx)
 		return 0;
 	fill(record, SAMPLES_LEAVE, id >> 32, (__u32)id, now);
 	record->leave.result = (__s64)ctx[1];
-	record->leave.nr = syscall_of(user);
+	record->leave.nr = named_syscall_of(user);
 	commit(&place, record, sizeof(*record));
 	return 0;
 }

@@ -61,11 +61,14 @@ struct {
 	__type(value, struct copy);
 } copies SEC(".maps");
 
+/* Without a stack pointer no stack is copied. */
 static __always_inline void copy_registers(__u64 *to, const struct pt_regs *from)
 {
 #define COPY(reg, field) to[ARCH_SAMPLED_##reg] = from->field;
 	ARCH_SAMPLED(COPY)
 #undef COPY
+	if (!is_64_bit(from))
+		to[ARCH_SAMPLED_SP] = 0;
 }
 
 /* For put_full(), which follows; the instruction pointer is in the record. */

@@ -44,7 +44,7 @@ static __always_inline void put_wait(struct samples_record *record, const struct
 	record->out.ip = user->ip;
 	record->out.args[0] = user->di;
 	record->out.args[1] = user->si;
-	record->out.nr = syscall_of(user);
+	record->out.nr = named_syscall_of(user);
 	record->out.state = state;
 }
 
@@ -87,7 +87,7 @@ static __always_inline void switch_out(void *ctx, bool preempt, struct task_stru
 
 	state = state_seen(task, state);
 	if (!preempt && state & (STATE_INTERRUPTIBLE | STATE_UNINTERRUPTIBLE))
-		flags = put_about(task, user, syscall_of(user), now, (__u64)pid << 32 | tid);
+		flags = put_about(task, user, named_syscall_of(user), now, (__u64)pid << 32 | tid);
 	if (!with_stack) {
 		record = reserve(SAMPLES_MOMENTS, sizeof(*record), &place);
 		if (!record)

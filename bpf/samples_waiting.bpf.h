@@ -66,7 +66,7 @@ int on_task(struct bpf_iter__task *ctx)
 	copy_registers(to->regs, user);
 	to->about.record.pid = pid;
 	to->about.record.tid = tid_of(task);
-	to->nr = syscall_of(user);
+	to->nr = named_syscall_of(user);
 	to->state = state_seen(task, task->__state);
 	put_waiting_about(to, task, user, to->time_ns);
 	bpf_seq_write(ctx->meta->seq, to, sizeof(*to));

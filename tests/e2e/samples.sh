@@ -443,6 +443,27 @@ events = json.load(open(sys.argv[1]))["traceEvents"]
 waits = {e["name"] for e in events if e["ph"] == "B" and "[off-cpu]" in e["name"]}
 assert any(name.startswith("[off-cpu] frozen, woken by ") for name in waits), waits' "$tmp/frozen.json"
 }
+# Its system calls have other numbers: 162 is none that waits.
+of_32_bit() {
+	cat >"$tmp/narrow.c" <<-'EOF'
+		void _start(void)
+		{
+			static const int time[2] = {0, 100000000};
+			int result;
+			__asm__ volatile("int $0x80" : "=a"(result) : "a"(162), "b"(time), "c"(0) : "memory");
+			__asm__ volatile("int $0x80" : "=a"(result) : "a"(1), "b"(0));
+		}
+	EOF
+	gcc -m32 -O1 -nostdlib -static -fno-pic -no-pie -o "$tmp/narrow" "$tmp/narrow.c" &&
+		"$trailcam" run --source samples --syscalls --follow-forks -o "$tmp/narrow.json" -- sh -c '"$0"; true' "$tmp/narrow" 2>"$tmp/err" &&
+		says "$tmp/err" '(narrow) is a 32-bit program' && python3 -c '
+import json, sys
+events = json.load(open(sys.argv[1]))["traceEvents"]
+tid = next(e["tid"] for e in events if e["ph"] == "M" and e["args"].get("name") == "narrow")
+waits = [e["name"] for e in events if e["ph"] == "B" and e["tid"] == tid and e["name"].startswith("[off-cpu], woken by a timer after 10")]
+others = [e["name"] for e in events if e["ph"] == "B" and e["tid"] == tid and "sync" in e["name"]]
+assert waits and not others, (waits, others)' "$tmp/narrow.json"
+}
 woken_by_child() {
 	"$trailcam" run --source samples --follow-forks -o "$tmp/children.fxt" -- sh -c 'sleep 0.1; sleep 0.1; (exec sleep 0.3) & wait' 2>"$tmp/err" &&
 		"$trailcam" report --json --top 1000 "$tmp/children.fxt" >"$tmp/waits.json" && python3 -c '
@@ -484,6 +505,7 @@ else
 	else
 		skip 'clocks of time namespaces' 'none can be made'
 	fi
+	check 'a 32-bit program that a target executes' of_32_bit
 	check 'a parent that waits for its children' woken_by_child
 	check 'a limit below the default' fewer_by_default
 	check 'a lock by its name, and who held it' lock_named

@@ -24,6 +24,7 @@ struct capture {
 	struct goid *goids;	 /* of the triggers */
 	struct trigger_set *set; /* NULL without triggers */
 	bool released;		 /* it was told that a child is no longer traced */
+	bool left_out;		 /* it was told that of 32-bit programs little is recorded */
 	bool hears;		 /* a source tells the session of threads */
 	bool watching;		 /* the probes are in all processes, and the set knows which are targets */
 	unsigned int drain_turn;

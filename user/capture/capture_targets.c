@@ -9,6 +9,7 @@
 #include "capture/capture_internal.h"
 #include "capture/idle.h"
 #include "capture/interrupt.h"
+#include "process/attach_check.h"
 
 pid_t capture_only_target(const struct capture *capture)
 {
@@ -29,6 +30,18 @@ static int adopted(void *ctx, pid_t pid)
 	return capture->watching ? trigger_set_watch(capture->set, pid) : 0;
 }
 
+static void warn_of_32_bit(struct capture *capture, pid_t pid)
+{
+	int err = 0;
+
+	if (!capture->left_out && sources_can(&capture->sources, SOURCE_ONLY_64_BIT))
+		err = attach_check_machine(pid);
+	if (err)
+		log_warn("%s: of it, and of others of that kind, only waits are shown, without reasons",
+			 fail_message(err));
+	capture->left_out |= err != 0;
+}
+
 static int executed(void *ctx, pid_t pid, bool replaced)
 {
 	struct capture *capture = ctx;
@@ -36,6 +49,7 @@ static int executed(void *ctx, pid_t pid, bool replaced)
 
 	capture_say_source(capture);
 	capture->executed = true;
+	warn_of_32_bit(capture, pid);
 	if (!replaced || !capture->set || pid != capture_only_target(capture))
 		return 0;
 	err = trigger_set_follow(capture->set);

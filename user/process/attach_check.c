@@ -72,16 +72,17 @@ static int check_is_free(pid_t pid, const char *name)
 		    by);
 }
 
-static int check_machine(pid_t pid, const char *name)
+int attach_check_machine(pid_t pid)
 {
 	unsigned char ident[EI_NIDENT];
 	CLEANUP(closep) int fd = -1;
-	char path[64];
+	char path[64], name[NAME_BYTES];
 
 	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0 || read(fd, ident, sizeof(ident)) != sizeof(ident) || ident[EI_CLASS] == ELFCLASS64)
 		return 0; /* if this may not be read, the kernel will refuse to attach */
+	name_of(pid, name);
 	return fail(-ENOTSUP, "process %d (%s) is a 32-bit program: only 64-bit x86 programs can be traced",
 		    pid, name);
 }
@@ -149,7 +150,7 @@ int attach_check(pid_t pid)
 		err = check_is_program(pid, name);
 	if (!err)
 		err = check_is_free(pid, name);
-	return err ? err : check_machine(pid, name);
+	return err ? err : attach_check_machine(pid);
 }
 
 static bool may_trace_all(void)

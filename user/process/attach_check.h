@@ -13,6 +13,9 @@
  */
 int attach_check(pid_t pid);
 
+/* 0, or -ENOTSUP with a sentence: a 32-bit program. */
+int attach_check_machine(pid_t pid);
+
 /*
  * Explains the kernel's -EPERM: whose process it is and which right is missing, or which setting forbids it.
  * Returns err.

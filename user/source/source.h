@@ -98,6 +98,8 @@ enum source_trait {
 	SOURCE_LOOKS_BACK = 1 << 9,
 	/* After take(), AUX traces are added to the snapshot until the next stop() or describe(). */
 	SOURCE_TAKES_ON = 1 << 10,
+	/* Of 32-bit programs it shows when they run and wait, but neither calls nor system calls. */
+	SOURCE_ONLY_64_BIT = 1 << 11,
 };
 
 struct caught_hit;

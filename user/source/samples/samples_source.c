@@ -275,7 +275,7 @@ static void close_samples(void *self)
 
 const struct source source_samples = {
 	.name = "samples",
-	.can = SOURCE_RUN_AUTO | SOURCE_ATTACH_AUTO | SOURCE_LOOKS_BACK,
+	.can = SOURCE_RUN_AUTO | SOURCE_ATTACH_AUTO | SOURCE_LOOKS_BACK | SOURCE_ONLY_64_BIT,
 	.options = OPTION_SAMPLING,
 	.is_here = is_here,
 	.open = open_samples,
