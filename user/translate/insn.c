@@ -62,14 +62,10 @@ static struct site *new_site(struct builder *builder, uint64_t from, uint64_t to
 static void emit_on(struct builder *builder, struct site *site)
 {
 	struct emitter *emitter = &builder->emitter;
-	uint8_t *jump = emit_jump(emitter, 0);
+	uint64_t away = emit_away(emitter->region, site, REGION_LINK_ON);
 
-	emit_here(emitter, jump);
-	site->jump = (uintptr_t)jump;
-	site->makes_no_word = 1;
-	emit_site(emitter, site_number(site));
-	emit_8(emitter, 0xe9); /* jmp */
-	emit_32(emitter, distance(emitter->at, emitter->region->start + REGION_LINK_ON));
+	site->jump = (uintptr_t)emit_jump(emitter, away);
+	site->away = (uint32_t)(away - emitter->region->start);
 	site_link_if_known(site);
 }
 

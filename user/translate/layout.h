@@ -303,8 +303,8 @@ enum {
 
 /*
  * Memory of the code cache. It begins with jumps to the runtime, for sites that are not linked. Code
- * is added from below, and what leads to the runtime from conditional jumps, until these are taken
- * for the first time, from above.
+ * is added from below; from above, what leads to the runtime from jumps that make no word while they are not
+ * linked, and from conditional jumps until these are taken for the first time.
  */
 struct region {
 	uint64_t start, at, end; /* there is room from `at` up to `end` */
@@ -410,10 +410,10 @@ struct site {
 	uint32_t next;	       /* number + 1 of the next site that leads to the same block */
 	uint16_t conds_before; /* conditional jumps of the block before it; of a trace: steps */
 	uint16_t from; /* from the block's beginning; of a trace: conditional jump of the step, or NO_COND */
-	uint8_t makes_no_word; /* it leads to the code behind it while it is not linked */
-	uint8_t is_linked;
-	uint8_t has_no_stub; /* it was not taken yet */
-	uint8_t is_jcc;	     /* it has an opposite */
+	uint32_t away : 28; /* from the start of its region to where it leads while it is not linked */
+	uint32_t is_linked : 1;
+	uint32_t has_no_stub : 1; /* it was not taken yet */
+	uint32_t is_jcc : 1;	  /* it has an opposite */
 };
 
 struct length {

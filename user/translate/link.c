@@ -83,16 +83,22 @@ void emit_branch(struct emitter *emitter, struct site *site)
 	site_link_if_known(site);
 }
 
-void emit_bare(struct emitter *emitter, struct site *site, const uint8_t *opcode, unsigned int cnt)
+uint64_t emit_away(struct region *region, const struct site *site, uint32_t to)
 {
 	enum { SIZE = 17 };
-	uint8_t *jump = emit_cond(emitter, opcode, cnt);
-	struct emitter away = {.at = (uint8_t *)(emitter->region->end -= SIZE)};
+	struct emitter away = {.at = (uint8_t *)(region->end -= SIZE)};
 
-	set_cond((uintptr_t)jump, (uintptr_t)away.at);
 	emit_site(&away, site_number(site));
 	emit_8(&away, 0xe9); /* jmp */
-	emit_32(&away, distance(away.at, emitter->region->start + REGION_TAKEN));
+	emit_32(&away, distance(away.at, region->start + to));
+	return region->end;
+}
+
+void emit_bare(struct emitter *emitter, struct site *site, const uint8_t *opcode, unsigned int cnt)
+{
+	uint8_t *jump = emit_cond(emitter, opcode, cnt);
+
+	set_cond((uintptr_t)jump, emit_away(emitter->region, site, REGION_TAKEN));
 	site->jump = (uintptr_t)jump;
 	site->has_no_stub = 1;
 }
@@ -160,7 +166,7 @@ void site_unlink(struct site *site)
 	if (!site->is_linked)
 		return;
 	site->is_linked = 0;
-	set_jump(site->jump, site->makes_no_word ? site->jump + 4 : region_of(site->jump)->start);
+	set_jump(site->jump, region_of(site->jump)->start + site->away);
 }
 
 /* From its entry the runtime is reached, after the word that says so. */

@@ -208,6 +208,9 @@ void emit_branch(struct emitter *emitter, struct site *site);
 /* The site's conditional jump (emit_cond()), which leads to the runtime until it is taken. */
 void emit_bare(struct emitter *emitter, struct site *site, const uint8_t *opcode, unsigned int cnt);
 
+/* Code that leads to the runtime by way of `to` (REGION_...), and says which site it is. Returns where. */
+uint64_t emit_away(struct region *region, const struct site *site, uint32_t to);
+
 /*
  * The stub of a site that is taken for the first time. If there is no memory for it the cache is flushed,
  * and the site ceases to be.
