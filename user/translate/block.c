@@ -171,6 +171,7 @@ static enum give_back add_insn(struct builder *builder)
 		return problem;
 	}
 	if (builder->nop) {
+		block->has_probe = 1;
 		*resume_of(builder->nop - 1) = resume;
 		*guest_of(builder->nop - 1) = builder->pc;
 	}
@@ -305,4 +306,69 @@ enum give_back block_translate(struct context *context, uint64_t guest, bool is_
 		block_use_entry(block);
 	*ret_block = block;
 	return GIVE_NOTHING;
+}
+
+/* ---- blocks that are executed for the first time ---- */
+
+unsigned int block_insns_before(const struct block *block, uint64_t guest)
+{
+	uint64_t at = block->guest;
+	unsigned int cnt = 0;
+
+	for (; cnt < block->length_cnt && at < guest; cnt++)
+		at += length_at(block->first_length + cnt)->guest;
+	return cnt;
+}
+
+/*
+ * Whether the thread is in it for the first time, and no other one can be: without a word it cannot have come
+ * there again.
+ */
+static bool is_fresh(const struct context *context, const struct block *block)
+{
+	const struct shared *all = shared();
+
+	return context->fresh == block_number(block) + 1 && context->fresh_end == bytes_written(context) &&
+	       all->block_cnt == context->fresh && all->site_cnt == block->first_site + block->site_cnt &&
+	       region_of(block->host)->at == block->host_end && !all->has_threads && !all->ran_before;
+}
+
+/* The block ends with the jump of the site, before `guest`, the last one of so many instructions. */
+static void cut(struct block *block, struct site *site, uint64_t guest, unsigned int insns)
+{
+	struct shared *all = shared();
+	uint32_t next = site_number(site) + 1;
+
+	for (uint32_t i = next; i != all->site_cnt; i++)
+		site_remove(site_at(i));
+	all->site_cnt = next;
+	all->length_cnt = block->first_length + insns;
+	block->site_cnt = block->cond_cnt = (uint16_t)(next - block->first_site);
+	block->length_cnt = (uint16_t)insns;
+	block->last_kind = BRANCH_COND;
+	block->guest_end = guest;
+}
+
+bool block_turn(struct context *context, struct site *site)
+{
+	struct block *block = block_at(site->block);
+	struct region *region = region_of(block->host);
+	uint8_t *jump = (uint8_t *)site->jump;
+	uint64_t guest = block->guest + site->from;
+	unsigned int before = block_insns_before(block, guest);
+	struct builder builder = {.emitter = {.at = jump + 4, .region = region}, .block = block};
+
+	builder.pc = guest + length_at(block->first_length + before)->guest;
+	if (!is_fresh(context, block) || !site->is_jcc || block->is_kept || block->has_probe ||
+	    site->to <= builder.pc)
+		return false;
+	cut(block, site, builder.pc, before + 1);
+	block->is_turned = 1;
+	jump[-1] ^= 1; /* the opposite condition */
+	region->end = cond_target(site->jump);
+	context->site = shared()->site_cnt;
+	builder_go_on(&builder, site->to);
+	site->to = builder.pc;
+	block->host_end = region->at = (uintptr_t)builder.emitter.at;
+	return true;
 }

@@ -69,6 +69,7 @@ static bool prepare_child(struct context *context)
 	struct context *child = context->child && failed(context->birth) ? (struct context *)context->child
 									 : take_slot(is_process);
 
+	shared()->has_threads |= !is_process;
 	if (!child)
 		return false;
 	slot_prepare(child, (uintptr_t)child, shared(), header(), context->pid, -1);

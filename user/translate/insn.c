@@ -4,6 +4,7 @@
  *
  *	guest			host
  *	jcc T			jcc stub	...	stub: word, jmp T	(made when it is taken first)
+ *	jcc T, taken at once	jncc stub, jmp T	stub: word, jmp to what is behind	(block_turn())
  *	jmp T, backward		word, jmp T
  *	call T, backward	push the guest's return address, word, jmp T
  *	jmp, call T, forward	the same without the word

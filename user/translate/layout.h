@@ -23,11 +23,11 @@
  * "Guest" is the program's own address, "host" one in the code cache. gs base is the address of the thread's
  * slot.
  *
- * The ring holds words of 32 bits. A word below RING_TAG is the number of a site (that branch was taken), or
- * BLOCK_WORD + the number of a block (an indirect branch arrived there). All that is not recorded moves to
- * higher addresses only, so that the way from one word to the next is unambiguous. A site of a trace (struct
- * step) says that it was left there. A word from RING_TAG on says what the two words before it are: the ring
- * is read from its newest word backwards.
+ * The ring holds words of 32 bits. A word below RING_TAG is the number of a site (that branch was taken; or,
+ * of a block that is turned, its last one was not), or BLOCK_WORD + the number of a block (an indirect branch
+ * arrived there). All that is not recorded moves to higher addresses only, so that the way from one word to
+ * the next is unambiguous. A site of a trace (struct trace_step) says that it was left there. A word from
+ * RING_TAG on says what the two words before it are: the ring is read from its newest word backwards.
  *
  * Numbers only grow. BLOCKS, SITES, LENGTHS and BYTES are indexed by their low bits, so that new ones take
  * the place of the oldest. What was translated since the cache was flushed last is a generation, which fills
@@ -129,6 +129,7 @@
 
 #ifndef __ASSEMBLER__
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -273,7 +274,9 @@ struct context {
 	 * and the runtime picks one.
 	 */
 	uint32_t stand_in;
-	uint64_t mask; /* what the program itself blocks */
+	uint64_t mask;	    /* what the program itself blocks */
+	uint64_t fresh_end; /* bytes that were written to the ring when the runtime was left last ... */
+	uint32_t fresh;	    /* ... to the block of this number + 1, which was new; 0: it was none */
 };
 
 /* Memory whose code is in no file. */
@@ -337,6 +340,7 @@ struct shared {
 	uint32_t trace_has_died;				    /* a block of a trace has */
 	uint32_t hash_size;					    /* entries */
 	uint32_t has_huge_pages; /* of the arena, for those who ask for them */
+	uint32_t has_threads;	 /* it has had several */
 	struct region regions[REGIONS_MAX];
 	struct raised raised[LIMITS_CNT];
 	uint32_t locks_new;	 /* the program has all new memory locked */
@@ -381,7 +385,15 @@ struct block {
 	uint8_t is_trace : 1;
 	uint8_t is_traced : 1;	/* it is a step of a trace */
 	uint8_t tells_time : 1; /* to the ring, at probes and calls */
+	uint8_t has_probe : 1;
+	uint8_t is_turned : 1; /* it goes on by its last conditional jump, which makes a word if not taken */
 };
+
+/* Whether it is taken without a word, a conditional jump of the block behind so many others. */
+static inline bool block_turns(const struct block *block, uint32_t cond)
+{
+	return block->is_turned && cond + 1 == block->cond_cnt;
+}
 
 /*
  * A trace is a way that is taken often, in one piece (trace.c): from the beginning of its first block along

@@ -14,6 +14,13 @@ static bool fits(int64_t value)
 	return value == (int32_t)value;
 }
 
+uint64_t cond_target(uint64_t jump)
+{
+	const int32_t *away = (const int32_t *)jump;
+
+	return jump + 4 + (uint64_t)(int64_t)*away;
+}
+
 static void set_cond(uint64_t jump, uint64_t to)
 {
 	__atomic_store_n((uint32_t *)jump, distance((const uint8_t *)jump, to), __ATOMIC_RELEASE);
@@ -140,6 +147,17 @@ void site_link(struct site *site, struct block *block)
 	site->next = block->incoming;
 	block->incoming = site_number(site) + 1;
 	set_jump(site->jump, host_from(site->jump, block));
+}
+
+void site_remove(struct site *site)
+{
+	struct block *block = site->is_linked ? known_find(site->to) : NULL;
+	uint32_t *link = block ? &block->incoming : NULL;
+
+	while (link && *link != site_number(site) + 1)
+		link = &site_at(*link - 1)->next;
+	if (link)
+		*link = site->next;
 }
 
 void block_set_trace(struct block *block, const struct block *trace)

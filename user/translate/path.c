@@ -26,17 +26,6 @@ bool can_be_traced(const struct block *block)
 	return block && !block->is_kept && !block->tells_time && !block->died;
 }
 
-/* Instructions up to that address. */
-static unsigned int insns_before(const struct block *block, uint64_t guest)
-{
-	uint64_t at = block->guest;
-	unsigned int cnt = 0;
-
-	for (; cnt < block->length_cnt && at < guest; cnt++)
-		at += length_at(block->first_length + cnt)->guest;
-	return cnt;
-}
-
 /* Whether the word is one of a branch of the block, which a trace can follow. *ret_end: behind the branch. */
 static bool is_branch_of(const struct block *block, uint32_t word, uint64_t *ret_end)
 {
@@ -47,9 +36,9 @@ static bool is_branch_of(const struct block *block, uint32_t word, uint64_t *ret
 	*ret_end = block->guest_end;
 	if (word - block->first_site >= block->cond_cnt)
 		return block->end == BLOCK_BRANCHES;
-	length = *length_at(block->first_length + insns_before(block, from));
+	length = *length_at(block->first_length + block_insns_before(block, from));
 	*ret_end = from + length.guest;
-	return site->is_jcc && site->to != *ret_end;
+	return site->is_jcc && site_opposite(block, site, *ret_end) != site->to;
 }
 
 /* To the branch whose word it is. */
@@ -72,7 +61,7 @@ static bool walk_to(struct path *path, uint32_t word)
 	}
 	if (!is_indirect && !is_branch_of(block, word, &end))
 		return false;
-	path->insn_cnt += insns_before(block, end);
+	path->insn_cnt += block_insns_before(block, end);
 	path->steps[path->cnt - 1].word = word;
 	return path->insn_cnt <= PATH_INSNS_MAX;
 }

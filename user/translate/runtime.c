@@ -315,6 +315,8 @@ static unsigned int take(struct context *context)
 {
 	struct site *site = site_at((uint32_t)context->site);
 
+	if (site_is_current(site) && site->has_no_stub && block_turn(context, site))
+		return WHY_LINK_ON;
 	append(context, &(uint32_t){(uint32_t)context->site}, 1);
 	if (site_is_current(site) && site->has_no_stub)
 		site_make_stub(site);
@@ -365,7 +367,11 @@ static enum give_back find_block(struct context *context, unsigned int why, uint
 	if (why == WHY_STALE)
 		cache_end(block_at((uint32_t)context->site));
 	*ret_block = known_find(guest);
-	return *ret_block ? GIVE_NOTHING : block_translate(context, guest, is_indirect(why), ret_block);
+	if (*ret_block)
+		return GIVE_NOTHING;
+	problem = block_translate(context, guest, is_indirect(why), ret_block);
+	context->fresh = problem ? 0 : shared()->block_cnt;
+	return problem;
 }
 
 static uint64_t go(struct context *context, unsigned int entered, uint64_t guest)
@@ -377,6 +383,7 @@ static uint64_t go(struct context *context, unsigned int entered, uint64_t guest
 	enum give_back problem;
 
 	behind_syscall(context);
+	context->fresh = 0;
 	problem = find_block(context, why, guest, &block);
 	if (!problem && (why == WHY_LINK || why == WHY_LINK_ON))
 		link(context, why, block);
@@ -397,6 +404,7 @@ static uint64_t go(struct context *context, unsigned int entered, uint64_t guest
 		begin_epoch(context, guest);
 	if (wraps && trace_is_due(context))
 		trace_look(context);
+	context->fresh_end = bytes_written(context);
 	return block_host(block);
 }
 

@@ -101,6 +101,12 @@ static inline uint64_t *head_of(uint64_t guest)
 	return (uint64_t *)(ARENA_BASE + ARENA_HEADS) + (guest & (TARGETS - 1));
 }
 
+/* Where the conditional jump of a block leads without a word, which stands before `end`. */
+static inline uint64_t site_opposite(const struct block *block, const struct site *site, uint64_t end)
+{
+	return block_turns(block, site->conds_before) ? block->next : end;
+}
+
 /* Whether it is one of this generation. */
 static inline bool site_is_current(const struct site *site)
 {
@@ -202,14 +208,22 @@ bool may_write_code(const uint8_t *raw, const struct code_insn *insn, unsigned i
 /* Where a jump leads (site.jump, block.entry_jump) that others may change meanwhile. */
 uint64_t jump_target(uint64_t jump);
 
+/* The same of a conditional jump without a stub. */
+uint64_t cond_target(uint64_t jump);
+
 /* The site's word and its jump, which leads to the runtime until it is linked. */
 void emit_branch(struct emitter *emitter, struct site *site);
 
 /* The site's conditional jump (emit_cond()), which leads to the runtime until it is taken. */
 void emit_bare(struct emitter *emitter, struct site *site, const uint8_t *opcode, unsigned int cnt);
 
-/* Code that leads to the runtime by way of `to` (REGION_...), and says which site it is. Returns where. */
+/*
+ * Code that leads to the runtime by way of `to` (REGION_...), and says which site it is. Returns where.
+ */
 uint64_t emit_away(struct region *region, const struct site *site, uint32_t to);
+
+/* Nothing of what is linked knows the site any more. */
+void site_remove(struct site *site);
 
 /*
  * The stub of a site that is taken for the first time. If there is no memory for it the cache is flushed,
@@ -255,6 +269,16 @@ static inline bool is_kernel_code(uint64_t guest)
 enum give_back block_translate(struct context *context, uint64_t guest, bool is_indirect,
 			       struct block **ret_block);
 
+/* Of the block's instructions, so many stand before the address. */
+unsigned int block_insns_before(const struct block *block, uint64_t guest);
+
+/*
+ * The site is taken for the first time. If the thread executes its block for the first time, too, the jump is
+ * likely to be taken mostly: then the block ends there and goes on where it leads, by the site context.site,
+ * and this one makes its word when the jump is not taken. False: that is not so, or not possible.
+ */
+bool block_turn(struct context *context, struct site *site);
+
 /* ---- trace.c ---- */
 
 /* The ring tells the time. Whether trace_look() is to look at it. */
@@ -289,6 +313,12 @@ bool limit_memory(const struct context *context, uint64_t *ret_result);
 void limits_make_room(int64_t size);
 
 /* ---- runtime.c ---- */
+
+/* Bytes that were written to the ring so far. */
+static inline uint64_t bytes_written(const struct context *context)
+{
+	return context->laps * shared()->ring_size + (uint64_t)(context->pos - context->ring_start);
+}
 
 /* Appends to the ring. */
 void append_address(struct context *context, uint64_t addr, uint32_t tag);

@@ -140,7 +140,8 @@ static bool add_step(struct maker *maker, const struct trace_step *step)
 		if (is_followed) {
 			const uint8_t *jcc = code + length.host - JCC_SIZE;
 
-			add_exit(maker, (const uint8_t[]){jcc[0], jcc[1] ^ 1}, 2, cond, guest + length.guest);
+			add_exit(maker, (const uint8_t[]){jcc[0], jcc[1] ^ 1}, 2, cond,
+				 site_opposite(block, site, guest + length.guest));
 		} else if (is_cond) {
 			add_exit(maker, opcode, (unsigned int)(code + length.host - 4 - opcode), cond,
 				 site->to);
@@ -311,9 +312,7 @@ bool trace_is_due(const struct context *context)
 		EAGER = 16384,
 		GAP_MAX = 32,
 	};
-	uint64_t written =
-			 context->laps * shared()->ring_size + (uint64_t)(context->pos - context->ring_start),
-		 parts = written / TIME_EVERY, gap = 1 + parts / EAGER;
+	uint64_t written = bytes_written(context), parts = written / TIME_EVERY, gap = 1 + parts / EAGER;
 
 	return !shared()->times_calls && !shared()->hold && written % TIME_EVERY <= NEAR &&
 	       parts % (gap < GAP_MAX ? gap : GAP_MAX) == 0;

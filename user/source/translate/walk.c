@@ -24,7 +24,7 @@ static void enter(struct walk *walk, const struct block *block)
 void walk_pass(struct walk *walk, uint32_t conds)
 {
 	for (; walk->conds < conds; walk->conds++)
-		encoder_conditional(walk->encoder, walk->ns, false);
+		encoder_conditional(walk->encoder, walk->ns, block_turns(walk->block, walk->conds));
 }
 
 static const struct block *block_at(struct walk *walk, uint64_t guest)

@@ -33,7 +33,7 @@ struct walk {
 void walk_set_ns(struct walk *walk, uint64_t ns);
 void walk_set_time(struct walk *walk, uint64_t tsc);
 
-/* That many conditional jumps of the block were not taken so far. */
+/* That many conditional jumps of the block went where they make no word so far. */
 void walk_pass(struct walk *walk, uint32_t conds);
 
 /*

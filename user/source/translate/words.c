@@ -73,16 +73,17 @@ static void start(struct walk *walk, uint64_t ip)
 }
 
 /*
- * By the branch of the block behind so many conditional jumps, itself one that is taken or not, or its end.
+ * By the branch of the block behind so many conditional jumps, itself one that goes where its word says or
+ * the other way, or its end.
  */
-static void branch(struct walk *walk, const struct block *block, uint32_t conds_before, bool is_taken,
+static void branch(struct walk *walk, const struct block *block, uint32_t conds_before, bool is_as_word,
 		   uint64_t to)
 {
 	if (!walk_to_block(walk, block, to))
 		return;
 	walk_pass(walk, conds_before);
 	if (conds_before < block->cond_cnt)
-		encoder_conditional(walk->encoder, walk->ns, is_taken);
+		encoder_conditional(walk->encoder, walk->ns, is_as_word != block_turns(block, conds_before));
 	walk_arrive(walk, to);
 }
 

@@ -209,6 +209,107 @@ TEST(trace_left)
 	check(&fixture, t, 0x1012);
 }
 
+/*
+ * 1050 becomes another block: two conditional jumps, of which the second one leads on to 1080 without a word;
+ * and there is an indirect branch.
+ */
+static void turn_block(const struct fixture *fixture)
+{
+	static const struct block turned[] = {
+		{.guest = 0x1050,
+		 .guest_end = 0x1060,
+		 .next = 0x1080,
+		 .first_site = 4,
+		 .site_cnt = 3,
+		 .cond_cnt = 2,
+		 .end = BLOCK_GOES_ON,
+		 .is_turned = 1},
+		{.guest = 0x1080, .guest_end = 0x1090, .first_site = 7, .end = BLOCK_INDIRECT},
+	};
+	static const struct site its[] = {
+		{.block = 2, .from = 0x4, .to = 0x1000},
+		{.block = 2, .from = 0xe, .to = 0x1060, .conds_before = 1},
+		{.block = 2, .from = 0x10, .to = 0x1080, .conds_before = 2},
+	};
+	struct shared *all = (struct shared *)fixture->arena->bytes;
+
+	memcpy(fixture->arena->bytes + ARENA_BLOCKS + 2 * sizeof(blocks[0]), turned, sizeof(turned));
+	memcpy(fixture->arena->bytes + ARENA_SITES + sizeof(sites), its, sizeof(its));
+	all->block_cnt = 4;
+	all->site_cnt = 7;
+}
+
+/* Its jump is taken without a word; the one before it is taken; and it is not, with its word. */
+TEST(turned)
+{
+	struct fixture fixture;
+	const uint64_t t = tsc_clock.ns;
+
+	fixture_init(&fixture);
+	turn_block(&fixture);
+	arena_append(fixture.arena, fixture.slot, 0x1050, RING_GO);
+	word(&fixture, BLOCK_WORD | 2);
+	word(&fixture, 4);
+	word(&fixture, 0);
+	word(&fixture, 5);
+	encoder_enable(&fixture.expected, t, 0x1050);
+	encoder_boundary(&fixture.expected, t, 0x1050);
+	encoder_conditional(&fixture.expected, t, false);
+	encoder_conditional(&fixture.expected, t, true);
+	encoder_indirect(&fixture.expected, t, 0x1050);
+	encoder_boundary(&fixture.expected, t, 0x1050);
+	encoder_conditional(&fixture.expected, t, true);
+	encoder_boundary(&fixture.expected, t, 0x1000);
+	encoder_conditional(&fixture.expected, t, true);
+	encoder_boundary(&fixture.expected, t, 0x1050);
+	encoder_conditional(&fixture.expected, t, false);
+	encoder_conditional(&fixture.expected, t, false);
+	encoder_boundary(&fixture.expected, t, 0x1060);
+	check(&fixture, t, 0x1060);
+}
+
+/* A trace is left by such a jump: it is not taken where the trace takes it, and the other way round. */
+TEST(turned_in_a_trace)
+{
+	static const struct trace_step steps[] = {{2, 5}, {2, NO_WORD}};
+	static const struct block traces[] = {
+		{.guest = 0x1050, .is_trace = 1, .step_cnt = 1, .first_byte = 0},
+		{.guest = 0x1050, .is_trace = 1, .step_cnt = 1, .first_byte = sizeof(struct trace_step)},
+	};
+	static const struct site ways_out[] = {
+		{.block = 4, .from = 1, .to = 0x1080},
+		{.block = 5, .from = 1, .to = 0x1060},
+	};
+	struct fixture fixture;
+	struct shared *all;
+	const uint64_t t = tsc_clock.ns;
+
+	fixture_init(&fixture);
+	turn_block(&fixture);
+	all = (struct shared *)fixture.arena->bytes;
+	memcpy(fixture.arena->bytes + ARENA_BYTES, steps, sizeof(steps));
+	memcpy(fixture.arena->bytes + ARENA_BLOCKS + 4 * sizeof(blocks[0]), traces, sizeof(traces));
+	memcpy(fixture.arena->bytes + ARENA_SITES + 7 * sizeof(sites[0]), ways_out, sizeof(ways_out));
+	all->byte_cnt = sizeof(steps);
+	all->block_cnt += 2;
+	all->site_cnt += 2;
+	arena_append(fixture.arena, fixture.slot, 0x1050, RING_GO);
+	word(&fixture, 7);
+	word(&fixture, BLOCK_WORD | 2);
+	word(&fixture, 8);
+	encoder_enable(&fixture.expected, t, 0x1050);
+	encoder_boundary(&fixture.expected, t, 0x1050);
+	encoder_conditional(&fixture.expected, t, false);
+	encoder_conditional(&fixture.expected, t, true);
+	encoder_boundary(&fixture.expected, t, 0x1080);
+	encoder_indirect(&fixture.expected, t, 0x1050);
+	encoder_boundary(&fixture.expected, t, 0x1050);
+	encoder_conditional(&fixture.expected, t, false);
+	encoder_conditional(&fixture.expected, t, false);
+	encoder_boundary(&fixture.expected, t, 0x1060);
+	check(&fixture, t, 0x1060);
+}
+
 /* What came before the first time that is told has that time. */
 TEST(system_call_behind_a_block)
 {
