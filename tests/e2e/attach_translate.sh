@@ -225,6 +225,81 @@ ends_work() {
 	}
 }
 
+# What the kernel kills a program for, if the runtime does it.
+cat >"$tmp/guarded.c" <<'END'
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+enum { USER_DISPATCH = 59 };
+static char blocks;
+static void filter(unsigned int denied, unsigned int action)
+{
+	struct sock_filter filter[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, denied, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, action),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = {4, filter};
+	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
+}
+__attribute__((noinline)) static int fib(int n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }
+int main(int argc, char **argv)
+{
+	int rounds = 0, right = 1;
+	char c;
+	fcntl(0, F_SETFL, O_NONBLOCK);
+	if (!strcmp(argv[1], "kills"))
+		filter(SYS_madvise, SECCOMP_RET_KILL_PROCESS);
+	if (!strcmp(argv[1], "errno"))
+		filter(SYS_mount, SECCOMP_RET_ERRNO | EPERM);
+	if (argc > 2)
+		execv(argv[2], argv + 2);
+	if (!strcmp(argv[1], "strict"))
+		prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT);
+	if (!strcmp(argv[1], "dispatch") && prctl(USER_DISPATCH, 1, 0, 0, &blocks))
+		return 77;
+	write(1, "ready\n", 6);
+	do {
+		blocks = 1;
+		right &= fib(15) == 610;
+		blocks = 0;
+	} while (read(0, &c, 1) < 0);
+	write(1, right ? "right\n" : "wrong\n", 6);
+	return syscall(SYS_exit, 0);
+}
+END
+gcc -O1 -w -D_GNU_SOURCE -o "$tmp/guarded" "$tmp/guarded.c" || exit 1
+# guarded MODE TEXT: it is not touched, which is said.
+guarded() {
+	starts_work "$1" "$tmp/guarded" "$1" || return 1
+	for _ in 1 2 3; do
+		translates $worker --duration 20ms && is_free $worker && says "$tmp/err" "$2" || return 1
+	done
+	ends_work
+}
+restricts='it restricts its system calls'
+check 'a filter that kills for what would be called' guarded kills "$restricts"
+check 'a program that may only read and write' guarded strict "$restricts"
+filtered() {
+	starts_work errno "$tmp/guarded" errno || return 1
+	translates $worker --duration 1s && is_free $worker && ! grep "$restricts" "$tmp/err" && ends_work &&
+		"$trailcam" report "$tmp/rec" | grep -q fib
+}
+check 'a filter that kills for nothing' filtered
+behind_a_filter() {
+	"$trailcam" run -q --source translate -o "$tmp/t.fxt" -- "$tmp/guarded" kills "$tmp/guarded" nothing </dev/null >"$tmp/out" 2>"$tmp/err" &&
+		says "$tmp/out" right && says "$tmp/err" "$restricts"
+}
+check 'a program that begins behind a filter' behind_a_filter
+
 goroutines() {
 	go build -o "$tmp/busygo" tests/programs/src/busy.go && starts_work go "$tmp/busygo" || return 1
 	for _ in 1 2 3 4 5 6; do

@@ -8,6 +8,7 @@
  */
 #pragma once
 
+#include "arch/x86_64/call_filter.h" /* what a filter of system calls does to one */
 #include "arch/x86_64/machine.h"   /* names, calling conventions, numberings, addresses, ELF, instructions */
 #include "arch/x86_64/registers.h" /* enum hit_reg: the registers of a hit; for BPF programs, too */
 #include "arch/x86_64/syscalls.h"  /* system calls by number */

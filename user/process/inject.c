@@ -15,6 +15,8 @@
 #include "process/inject.h"
 
 #include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
@@ -27,6 +29,10 @@
 #include "arch/arch.h"
 #include "base/array.h"
 #include "process/proc_status.h"
+
+#ifndef PTRACE_GET_SYSCALL_USER_DISPATCH_CONFIG /* Linux 6.4 */
+#define PTRACE_GET_SYSCALL_USER_DISPATCH_CONFIG 0x4211
+#endif
 
 /* The results are of include/linux/errno.h. */
 enum { ERESTARTSYS = 512, ERESTART_RESTARTBLOCK = 516 };
@@ -290,4 +296,55 @@ int injection_write(pid_t tid, uint64_t to, const void *bytes, size_t size)
 			return -errno;
 	}
 	return 0;
+}
+
+/* ---- what the program has restricted ---- */
+
+/* By its number, from the newest on. Instructions, or -1. */
+static long read_filter(pid_t tid, uint64_t number, struct sock_filter *ret_filter)
+{
+	return ptrace(PTRACE_SECCOMP_GET_FILTER, tid, (void *)number, ret_filter);
+}
+
+/* Each of the `filter_cnt` can be read, and lets all pass. */
+static bool filters_are_survived(pid_t tid, uint64_t filter_cnt, const struct filtered_call *calls,
+				 size_t cnt)
+{
+	struct sock_filter filter[BPF_MAXINSNS];
+
+	for (uint64_t i = 0; i < filter_cnt; i++) {
+		long size = read_filter(tid, i, NULL);
+
+		if (size <= 0 || size > BPF_MAXINSNS || read_filter(tid, i, filter) != size)
+			return false;
+		for (size_t j = 0; j < cnt; j++)
+			if (!filter_is_survived(filter, (size_t)size, &calls[j]))
+				return false;
+	}
+	return true;
+}
+
+/* Linux 6.4 and later tell. */
+static bool calls_are_dispatched(pid_t tid)
+{
+	struct {
+		uint64_t mode, selector, offset, len;
+	} config = {0};
+
+	return !ptrace(PTRACE_GET_SYSCALL_USER_DISPATCH_CONFIG, tid, (void *)sizeof(config), &config) &&
+	       config.mode;
+}
+
+bool injection_is_survived(pid_t tid, const struct filtered_call *calls, size_t cnt)
+{
+	uint64_t mode = 0, filters = 0, own = 0;
+
+	if (calls_are_dispatched(tid))
+		return false;
+	if (proc_status_number(tid, "Seccomp", 10, &mode) || !mode)
+		return true;
+	if (mode != SECCOMP_MODE_FILTER || proc_status_number(tid, "Seccomp_filters", 10, &filters))
+		return false;
+	return (!proc_status_number(getpid(), "Seccomp_filters", 10, &own) && filters == own) ||
+	       filters_are_survived(tid, filters, calls, cnt);
 }

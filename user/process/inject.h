@@ -52,3 +52,14 @@ bool call_is_restarted(long result);
  * Writes into the thread's memory, even if it is not writable. 0 or -errno. `size` is a multiple of 8.
  */
 int injection_write(pid_t tid, uint64_t to, const void *bytes, size_t size);
+
+struct filtered_call;
+
+/*
+ * Whether it can make the calls and live on: its program may have restricted them (seccomp(2)), or
+ * have them given to itself (PR_SET_SYSCALL_USER_DISPATCH), and the kernel would kill it, or send it
+ * a signal. It is in a ptrace stop. A privileged tracer is shown its filters. Without that, a thread
+ * with as many as we have is under those of our container, which allow what libraries call all the
+ * time; any other one counts as restricted.
+ */
+bool injection_is_survived(pid_t tid, const struct filtered_call *calls, size_t cnt);

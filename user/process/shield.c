@@ -25,6 +25,8 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "arch/arch.h"
+#include "base/array.h"
 #include "base/log.h"
 #include "process/inject.h"
 #include "process/proc_status.h"
@@ -92,15 +94,15 @@ void shield_hide(uint8_t *vdso, size_t size)
 		memset(vdso + size - SHIELD_BYTES, 0, SHIELD_BYTES);
 }
 
-/* If we are under the same filter, it allows what libraries call all the time. */
 static bool calls_are_allowed(pid_t tid)
 {
-	uint64_t mode = 0, filters = 0, own = 0;
+	static const struct filtered_call calls[] = {
+		{.number = SYS_rt_sigaction, .args = {SIGTRAP}},
+		{.number = SYS_rt_sigprocmask},
+		{.number = SYS_mmap, .args = {0, 0, PROT_READ | PROT_WRITE}},
+		{.number = SYS_munmap}};
 
-	if (proc_status_number(tid, "Seccomp", 10, &mode) || !mode)
-		return true;
-	return mode == 2 && !proc_status_number(tid, "Seccomp_filters", 10, &filters) &&
-	       !proc_status_number(getpid(), "Seccomp_filters", 10, &own) && filters == own;
+	return injection_is_survived(tid, calls, ARRAY_SIZE(calls));
 }
 
 /* ---- the calls ---- */

@@ -12,6 +12,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -19,6 +20,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "arch/arch.h"
+#include "base/array.h"
 #include "base/error.h"
 #include "model/trigger.h"
 #include "process/maps.h"
@@ -194,6 +197,41 @@ static int make_by_name(struct injection *injection, uint64_t at, const struct a
 	return err ? err : make_arena(injection, at, &room, ret_arena);
 }
 
+/* What is called here and in the runtime while it is recorded, and by what it was asked for. */
+static int check_calls(pid_t tid)
+{
+	enum { RWX = PROT_READ | PROT_WRITE | PROT_EXEC };
+	static const struct filtered_call calls[] = {
+		{.number = SYS_mmap,
+		 .args = {ARENA_BASE, REGION_SIZE, RWX, MAP_SHARED | MAP_FIXED_NOREPLACE}},
+		{.number = SYS_mmap,
+		 .args = {ARENA_BASE, REGION_SIZE, RWX, MAP_PRIVATE | MAP_FIXED_NOREPLACE | MAP_ANONYMOUS}},
+		{.number = SYS_mprotect, .args = {ARENA_BASE, REGION_SIZE, RWX}},
+		{.number = SYS_openat, .args = {(uint64_t)AT_FDCWD, 0, O_RDWR | O_CLOEXEC}},
+		{.number = SYS_rt_sigprocmask, .args = {SIG_SETMASK}},
+		{.number = SYS_memfd_create},
+		{.number = SYS_munmap},
+		{.number = SYS_madvise},
+		{.number = SYS_munlock},
+		{.number = SYS_close},
+		{.number = SYS_rseq},
+		{.number = SYS_futex},
+		{.number = SYS_prlimit64},
+		{.number = SYS_getpid},
+		{.number = SYS_gettid},
+		{.number = SYS_tgkill},
+		{.number = SYS_sched_yield},
+		{.number = SYS_arch_prctl},
+		{.number = SYS_rt_sigpending},
+		{.number = SYS_rt_tgsigqueueinfo},
+	};
+
+	return injection_is_survived(tid, calls, ARRAY_SIZE(calls))
+		       ? 0
+		       : fail(-EPERM,
+			      "it restricts its system calls (seccomp, prctl), which the code cache needs");
+}
+
 /*
  * All that is made to happen in the thread stands between begin() and end().
  * `signal`: it gets that one first.
@@ -202,11 +240,13 @@ static int begin(struct injection *injection, pid_t tid, int *signal)
 {
 	CLEANUP(maps_release) struct maps maps = {0};
 	uint64_t vdso_end = 0, at;
-	int err = maps_read(&maps, tid);
+	int err = check_calls(tid);
 
+	*injection = (struct injection){.tid = tid};
+	if (!err)
+		err = maps_read(&maps, tid);
 	if (!err)
 		err = find_vdso_end(&maps, &vdso_end);
-	*injection = (struct injection){.tid = tid};
 	at = vdso_end - PLACE_BYTES;
 	if (!err)
 		err = check_padding(tid, at);
@@ -319,7 +359,7 @@ int inject_leave_rseq(pid_t tid, struct rseq_area *ret_area, struct injection *r
 	find_rseq(tid, ret_area);
 	*ret_injection = (struct injection){.tid = tid};
 	if (!ret_area->addr)
-		return 0;
+		return check_calls(tid); /* which the runtime makes */
 	err = begin(ret_injection, tid, NULL);
 	if (err)
 		return err;
