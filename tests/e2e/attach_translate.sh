@@ -233,6 +233,7 @@ cat >"$tmp/guarded.c" <<'END'
 #include <linux/seccomp.h>
 #include <stddef.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -260,6 +261,8 @@ int main(int argc, char **argv)
 		filter(SYS_madvise, SECCOMP_RET_KILL_PROCESS);
 	if (!strcmp(argv[1], "errno"))
 		filter(SYS_mount, SECCOMP_RET_ERRNO | EPERM);
+	if (!strcmp(argv[1], "locks") && mlockall(MCL_CURRENT | MCL_FUTURE))
+		return 77;
 	if (argc > 2)
 		execv(argv[2], argv + 2);
 	if (!strcmp(argv[1], "strict"))
@@ -299,6 +302,16 @@ behind_a_filter() {
 		says "$tmp/out" right && says "$tmp/err" "$restricts"
 }
 check 'a program that begins behind a filter' behind_a_filter
+# Gigabytes that nobody uses would be in memory.
+locks_all() {
+	starts_work locks "$tmp/guarded" locks || return 1
+	translates $worker --duration 1s && is_free $worker && ! grep 'runs natively' "$tmp/err" || return 1
+	grep VmHWM "/proc/$worker/status"
+	[ "$(awk '/VmHWM/ { print $2 }' "/proc/$worker/status")" -lt 200000 ] && ends_work && "$trailcam" report "$tmp/rec" | grep -q fib
+}
+if [ "$(id -u)" = 0 ]; then
+	check 'a program that locks all its memory' locks_all
+fi
 
 goroutines() {
 	go build -o "$tmp/busygo" tests/programs/src/busy.go && starts_work go "$tmp/busygo" || return 1

@@ -146,6 +146,11 @@ void arena_time_calls(struct arena *arena)
 	writable(arena)->times_calls = 1;
 }
 
+void arena_has_locks(struct arena *arena)
+{
+	writable(arena)->locks_new = 1;
+}
+
 void arena_ran_before(struct arena *arena)
 {
 	writable(arena)->ran_before = 1;

@@ -54,6 +54,9 @@ void arena_has_huge_pages(struct arena *arena);
 /* Before the program goes on: code that is translated from now on tells the time at each call and return. */
 void arena_time_calls(struct arena *arena);
 
+/* The same: it has all new memory locked. */
+void arena_has_locks(struct arena *arena);
+
 /* The same: its threads have seen the kernel without us. */
 void arena_ran_before(struct arena *arena);
 

@@ -25,6 +25,7 @@
 #include "base/error.h"
 #include "model/trigger.h"
 #include "process/maps.h"
+#include "process/proc_status.h"
 #include "source/translate/former.h"
 #include "source/translate/huge_file.h"
 #include "source/translate/room.h"
@@ -113,12 +114,38 @@ static long open_memfd(struct injection *injection, uint64_t at, int *ret_fd)
 	return err;
 }
 
-static long map_arena(struct injection *injection, const struct arena *arena, long fd)
+/* Whether the program has all new memory locked (mlockall(2)): what is mapped now would then be in memory. */
+static bool is_locked(pid_t tid, uint64_t before)
 {
-	return injection_call(
-		injection, SYS_mmap,
-		(const uint64_t[6]){ARENA_BASE, arena_size(arena), PROT_READ | PROT_WRITE | PROT_EXEC,
-				    MAP_SHARED | MAP_FIXED_NOREPLACE | MAP_NORESERVE, (uint64_t)fd, 0});
+	uint64_t now;
+
+	return !proc_status_number(tid, "VmLck", 10, &now) && now > before;
+}
+
+/* None of it is brought there before it is unlocked. */
+static long map_arena(struct injection *injection, struct arena *arena, long fd)
+{
+	const uint64_t size = arena_size(arena);
+	uint64_t locked = 0;
+	long at, err;
+
+	proc_status_number(injection->tid, "VmLck", 10, &locked);
+	at = injection_call(injection, SYS_mmap,
+			    (const uint64_t[6]){ARENA_BASE, size, PROT_NONE,
+						MAP_SHARED | MAP_FIXED_NOREPLACE | MAP_NORESERVE,
+						(uint64_t)fd, 0});
+	if (at != ARENA_BASE)
+		return at;
+	if (is_locked(injection->tid, locked)) {
+		injection_call(injection, SYS_munlock, (const uint64_t[6]){ARENA_BASE, size});
+		arena_has_locks(arena);
+	}
+	err = injection_call(injection, SYS_mprotect,
+			     (const uint64_t[6]){ARENA_BASE, size, PROT_READ | PROT_WRITE | PROT_EXEC});
+	if (!err)
+		return at;
+	injection_call(injection, SYS_munmap, (const uint64_t[6]){ARENA_BASE, size});
+	return err;
 }
 
 static int make_arena(struct injection *injection, uint64_t name, const struct room *room,
