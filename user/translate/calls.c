@@ -279,6 +279,9 @@ static enum give_back cannot_make(const struct context *context)
 	}
 	if ((uint32_t)regs[HOST_RAX] == SYS_arch_prctl && (uint32_t)regs[HOST_RDI] == SET_GS)
 		return GIVE_GS;
+	if ((uint32_t)regs[HOST_RAX] == SYS_prctl && (uint32_t)regs[HOST_RDI] == PR_SET_TSC &&
+	    (uint32_t)regs[HOST_RSI] == PR_TSC_SIGSEGV)
+		return GIVE_TSC;
 	return GIVE_NOTHING;
 }
 

@@ -189,6 +189,7 @@ enum give_back {
 	GIVE_UNMAPPED,
 	GIVE_THREADS,
 	GIVE_TRAP,
+	GIVE_TSC,
 	GIVE_END,
 	GIVE_CNT
 };
@@ -344,6 +345,7 @@ struct shared {
 	struct region regions[REGIONS_MAX];
 	struct raised raised[LIMITS_CNT];
 	uint32_t locks_new;	 /* the program has all new memory locked */
+	uint32_t tsc_mode;	 /* PR_GET_TSC of prctl(2) */
 	uint32_t executable_cnt; /* so far: executable[number % EXECUTABLE_MAX] */
 	struct {
 		uint64_t start, end;

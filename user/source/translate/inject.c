@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -148,6 +149,36 @@ static long map_arena(struct injection *injection, struct arena *arena, long fd)
 	return err;
 }
 
+static void unmap(struct injection *injection, uint64_t addr, uint64_t size)
+{
+	if (!injection->ended)
+		injection_call(injection, SYS_munmap, (const uint64_t[6]){addr, size});
+}
+
+static void unmap_all(struct injection *injection, const struct shared *shared)
+{
+	/*
+	 * First what tells of the others: should we be killed in between, nobody takes
+	 * the program's own for them.
+	 */
+	unmap(injection, ARENA_BASE, arena_bytes(shared->ring_size, shared->slot_cnt));
+	for (uint32_t i = 0; i < shared->region_cnt && i < REGIONS_MAX; i++)
+		unmap(injection, shared->regions[i].start, REGION_SIZE);
+	unmap(injection, NOPS_AT, NOPS_MAX * NOP_SIZE);
+}
+
+/* The runtime reads the time stamp counter, which kills a thread that has that forbidden. */
+static int check_tsc(struct injection *injection, const struct arena *arena)
+{
+	injection_call(injection, SYS_prctl,
+		       (const uint64_t[6]){PR_GET_TSC, ARENA_BASE + offsetof(struct shared, tsc_mode)});
+	if (arena_shared(arena)->tsc_mode != PR_TSC_SIGSEGV)
+		return 0;
+	unmap_all(injection, arena_shared(arena));
+	arena_lower_limits(arena, injection->tid);
+	return fail(-EPERM, GIVE_TSC_REASON);
+}
+
 static int make_arena(struct injection *injection, uint64_t name, const struct room *room,
 		      struct arena **ret_arena)
 {
@@ -179,6 +210,9 @@ static int make_arena(struct injection *injection, uint64_t name, const struct r
 	/* A core dump would have gigabytes of it. Where that is not allowed, it has. */
 	injection_call(injection, SYS_madvise,
 		       (const uint64_t[6]){ARENA_BASE, arena_size(arena), MADV_DONTDUMP});
+	err = check_tsc(injection, arena);
+	if (err)
+		return err;
 	arena->is_limited = room->is_limited;
 	if (has_huge_pages)
 		arena_has_huge_pages(arena);
@@ -249,6 +283,7 @@ static int check_calls(pid_t tid)
 		{.number = SYS_tgkill},
 		{.number = SYS_sched_yield},
 		{.number = SYS_arch_prctl},
+		{.number = SYS_prctl, .args = {PR_GET_TSC}},
 		{.number = SYS_rt_sigpending},
 		{.number = SYS_rt_tgsigqueueinfo},
 	};
@@ -296,24 +331,6 @@ static void end(const struct injection *injection)
 	injection_write(injection->tid, injection->at + sizeof(uint64_t), nothing,
 			INJECTION_BYTES - sizeof(uint64_t));
 	injection_write(injection->tid, injection->at, nothing, sizeof(uint64_t));
-}
-
-static void unmap(struct injection *injection, uint64_t addr, uint64_t size)
-{
-	if (!injection->ended)
-		injection_call(injection, SYS_munmap, (const uint64_t[6]){addr, size});
-}
-
-static void unmap_all(struct injection *injection, const struct shared *shared)
-{
-	/*
-	 * First what tells of the others: should we be killed in between, nobody takes
-	 * the program's own for them.
-	 */
-	unmap(injection, ARENA_BASE, arena_bytes(shared->ring_size, shared->slot_cnt));
-	for (uint32_t i = 0; i < shared->region_cnt && i < REGIONS_MAX; i++)
-		unmap(injection, shared->regions[i].start, REGION_SIZE);
-	unmap(injection, NOPS_AT, NOPS_MAX * NOP_SIZE);
 }
 
 int inject(pid_t tid, const struct arena_config *config, struct arena **ret_arena,

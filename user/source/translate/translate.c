@@ -32,6 +32,7 @@ static const char *const give_back_reasons[] = {
 	[GIVE_SECCOMP] = "it restricts its system calls (seccomp, prctl), which the code cache needs",
 	[GIVE_UNMAPPED] = "it has jumped to where there is no code",
 	[GIVE_THREADS] = "the program has too many threads",
+	[GIVE_TSC] = GIVE_TSC_REASON,
 	[GIVE_TRAP] = "it single-steps itself",
 	[GIVE_END] = "",
 };
