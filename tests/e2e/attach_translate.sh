@@ -238,7 +238,7 @@ cat >"$tmp/guarded.c" <<'END'
 #include <sys/syscall.h>
 #include <unistd.h>
 enum { USER_DISPATCH = 59 };
-static char blocks;
+static volatile char blocks;
 static void filter(unsigned int denied, unsigned int action)
 {
 	struct sock_filter filter[] = {
@@ -293,6 +293,12 @@ guarded() {
 restricts='it restricts its system calls'
 check 'a filter that kills for what would be called' guarded kills "$restricts"
 check 'a program that may only read and write' guarded strict "$restricts"
+# The kernel tells of that since Linux 6.4.
+if [ "$(printf '6.4\n%s\n' "$(uname -r)" | sort -V | head -1)" = 6.4 ]; then
+	check 'a program that gets its system calls itself' guarded dispatch "$restricts"
+else
+	skip 'a program that gets its system calls itself' 'the kernel does not tell of that'
+fi
 check 'a program that may not read the time' guarded tsc 'it may not read the time stamp counter'
 filtered() {
 	starts_work errno "$tmp/guarded" errno || return 1
