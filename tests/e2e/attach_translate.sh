@@ -196,7 +196,7 @@ signals_stay() {
 	for _ in 1 2 3 4 5; do
 		# It may end meanwhile.
 		timeout 500 "$trailcam" attach -q --source translate -p $storm --duration 10ms -o "$tmp/t.fxt" 2>"$tmp/err"
-		! grep 'in the memory of an earlier' "$tmp/err" && ! grep -s memfd:trailcam "/proc/$storm/maps" || return 1
+		! grep 'that of an earlier trailcam' "$tmp/err" && ! grep -s memfd:trailcam "/proc/$storm/maps" || return 1
 	done
 	wait $storm && says "$tmp/$1" right
 }

@@ -275,7 +275,7 @@ enum give_back block_translate(struct context *context, uint64_t guest, bool is_
 	uint64_t end;
 
 	if (is_kernel_code(guest))
-		return GIVE_REACH;
+		return GIVE_VSYSCALL;
 	problem = look_at_place(context, guest, &end);
 	if (problem)
 		return problem;

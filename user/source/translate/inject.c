@@ -203,8 +203,10 @@ static int make_arena(struct injection *injection, uint64_t name, const struct r
 	if (at != ARENA_BASE)
 		arena_lower_limits(arena, injection->tid);
 	if (at == -EEXIST)
-		return fail(-EEXIST,
-			    "a thread of it is still in the memory of an earlier trailcam, which was killed");
+		return fail(
+			-EEXIST,
+			"it has memory where trailcam's is to be: its own, or that of an earlier trailcam, "
+			"which was killed, and which a thread of it is still in");
 	if (at != ARENA_BASE)
 		return fail_errno(at < 0 ? (int)at : -EINVAL, "it cannot map the memory that it is to share");
 	/* A core dump would have gigabytes of it. Where that is not allowed, it has. */

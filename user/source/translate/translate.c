@@ -27,6 +27,7 @@ static const char *const give_back_reasons[] = {
 	[GIVE_NOTHING] = "",
 	[GIVE_UNKNOWN] = "it has come to an instruction that cannot be translated",
 	[GIVE_REACH] = "its code refers to memory that is too far from the code cache",
+	[GIVE_VSYSCALL] = "it calls the vsyscall page, whose calls the kernel makes in its place",
 	[GIVE_MEMORY] = "there is no memory left for the code cache",
 	[GIVE_GS] = "it uses the gs register",
 	[GIVE_SECCOMP] = "it restricts its system calls (seccomp, prctl), which the code cache needs",
