@@ -239,15 +239,17 @@ size_t sampled_open_as_it_waits(const struct sampler *sampler, size_t cnt, const
 {
 	const struct call *open = sampler->open.items;
 	const struct symbol *leaf;
+	size_t kept = cnt;
 
 	if (!item->leaf || !is_wait(item))
 		return cnt;
 	leaf = sampler->config->symbol_at(sampler->config->ctx, item->leaf, item->start);
 	if (!cnt || symbol_same_function(leaf, open[cnt - 1].symbol) || !leaf->object)
 		return cnt;
-	while (cnt && open[cnt - 1].symbol->object && !strcmp(leaf->object, open[cnt - 1].symbol->object))
-		cnt--;
-	return cnt;
+	while (kept && open[kept - 1].symbol->object && !strcmp(leaf->object, open[kept - 1].symbol->object))
+		kept--;
+	/* Where the program has no libraries, only the innermost one is not the same. */
+	return kept ? kept : cnt == sampler->open.cnt ? cnt - 1 : cnt;
 }
 
 static void part_library(const struct sampler *sampler, struct fit *fit, const struct sampled_item *item)

@@ -65,6 +65,7 @@ void sampled_part(const struct sampler *sampler, struct fit *fit);
 
 /*
  * Of the first `cnt` open calls, those that may be open as it waits, if the item is a wait with a leaf: if
- * that was in another function of a library, none of the library's calls that are innermost is the same one.
+ * that was in another function of a library, none of the library's calls that are innermost is the same one;
+ * in a program that has no libraries, the innermost one is not.
  */
 size_t sampled_open_as_it_waits(const struct sampler *sampler, size_t cnt, const struct sampled_item *item);

@@ -637,6 +637,34 @@ TEST(test_waits_elsewhere)
 	symbols_init();
 }
 
+/* All is in one object: the callers of what is innermost go on, however often it waits. */
+TEST(test_waits_elsewhere_without_libraries)
+{
+	const struct sampled_pause offs[] = {{.start = 120, .end = 140, .kind = SLICE_OFF_CPU},
+					     {.start = 150, .end = 170, .kind = SLICE_OFF_CPU}};
+	struct by_hand hand = {0};
+
+	for (size_t i = 0; i < FUNCTIONS; i++)
+		symbols[i].object = "prog";
+	add(&hand, 100, "a1 b1 c0", 0);
+	for (size_t i = 0; i < ARRAY_SIZE(offs); i++)
+		*add(&hand, offs[i].start, "", 0) = (struct sampled_item){.start = offs[i].start,
+									  .end = offs[i].end,
+									  .pauses = &offs[i],
+									  .pause_cnt = 1,
+									  .leaf = place(4, 0)};
+	add(&hand, 200, "a1 b1 c0", 0);
+	assert_slices(
+		&hand, 200,
+		"a?! 100-200\n  b?! 100-200\n    c?! 100-120\n    [off-cpu] 120-140\n    [off-cpu] 150-170\n"
+		"    c?! 170-200\n");
+	hand.cnt = 3; /* and no stack shows what comes then */
+	assert_slices(&hand, 200,
+		      "a?! 100-200\n  b?! 100-200\n    c?! 100-120\n    [off-cpu] 120-140\n    [off-cpu] "
+		      "150-170\n");
+	symbols_init();
+}
+
 TEST(test_period)
 {
 	struct by_hand hand = {0};
