@@ -101,6 +101,10 @@ static size_t above(const struct sampler *sampler, const struct sampled_item *it
 	uint64_t outermost = sampler->now.items[0].cfa, limit = outermost ? outermost : item->reached;
 	size_t kept = 0;
 
+	/* Nothing of their stack is above the outermost of them: the item is on another one. */
+	if (sampler->is_whole && sampler->open.cnt && sampler->open.items[0].cfa &&
+	    sampler->open.items[0].cfa < limit)
+		return sampler->open.cnt;
 	for (size_t i = 0; i < sampler->open.cnt; i++) {
 		uint64_t cfa = sampler->open.items[i].cfa;
 

@@ -486,6 +486,21 @@ TEST(test_other_stacks)
 		      "  f 350-450\n    g 350-450\n  d! 450-500\n");
 }
 
+/* A goroutine's thread has a stack of its own, which may be above all others. */
+TEST(test_higher_stack)
+{
+	struct by_hand hand = {0};
+
+	add(&hand, 100, "a1 b1 c0", 0);
+	add(&hand, 200, "f1 g0", 1);
+	for (size_t i = 0; i < 2; i++)
+		hand.cfas[1][i] += 5000;
+	hand.items[1].reached += 5000;
+	add(&hand, 300, "a1 b1 c0", 0);
+	assert_slices(&hand, 300,
+		      "a?! 100-300\n  b?! 100-300\n    c?! 100-300\n      f 150-250\n        g 150-250\n");
+}
+
 /* What comes on yet another stack, or behind a loss, says nothing of the callers. */
 TEST(test_other_stacks_at_last)
 {
