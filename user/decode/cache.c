@@ -65,6 +65,12 @@ int decoder_cache_new(struct decoder_cache **ret_cache)
 	return 0;
 }
 
+static void file_release(struct mapped_file *file)
+{
+	munmap((void *)file->bytes, file->size);
+	free(file->path);
+}
+
 static void section_free(struct cached_section *section)
 {
 	if (!section)
@@ -80,10 +86,8 @@ void decoder_cache_free(struct decoder_cache *cache)
 	for (size_t i = 0; i < cache->cnt; i++)
 		section_free(cache->items[i]);
 	free(cache->items);
-	for (size_t i = 0; i < cache->file_cnt; i++) {
-		munmap((void *)cache->files[i].bytes, cache->files[i].size);
-		free(cache->files[i].path);
-	}
+	for (size_t i = 0; i < cache->file_cnt; i++)
+		file_release(&cache->files[i]);
 	free(cache->files);
 	hash_index_release(&cache->files_by_path);
 	for (size_t i = 0; i < cache->seam_cnt; i++)
@@ -107,65 +111,70 @@ struct pt_image_section_cache *decoder_cache_iscache(struct decoder_cache *cache
 	return cache->iscache;
 }
 
-static struct mapped_file *find_file(const struct decoder_cache *cache, const char *path)
+/* The mapping is shared, for the kernel writes uprobes into private ones. */
+static int map_file(const char *path, struct mapped_file *ret_file)
 {
-	for (size_t at = 0, i;
-	     (i = hash_index_next(&cache->files_by_path, hash_text(0, path), &at)) != HASH_INDEX_END;)
-		if (!strcmp(cache->files[i].path, path))
-			return &cache->files[i];
-	return NULL;
+	CLEANUP(closep) int fd = plain_file_open(path);
+	struct stat st;
+	void *bytes;
+
+	if (fd < 0 || fstat(fd, &st))
+		return fail_errno(-errno, "%s", path);
+	if (!st.st_size)
+		return fail(-EINVAL, "%s is empty", path);
+	bytes = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, fd, 0);
+	if (bytes == MAP_FAILED)
+		return fail_errno(-errno, "%s", path);
+	*ret_file = (struct mapped_file){.bytes = bytes, .size = (size_t)st.st_size};
+	return 0;
 }
 
 /* Takes over what `file` has, or leaves it alone. */
-static int add_file(struct decoder_cache *cache, const struct mapped_file *file)
+static int add_file(struct decoder_cache *cache, uint64_t hash, const struct mapped_file *file)
 {
-	int err = array_reserve(&cache->files, &cache->file_cap, cache->file_cnt + 1, sizeof(*file));
+	int err = file->path ? array_reserve(&cache->files, &cache->file_cap, cache->file_cnt + 1,
+					     sizeof(*cache->files))
+			     : -ENOMEM;
 
 	if (!err)
-		err = hash_index_add(&cache->files_by_path, hash_text(0, file->path), cache->file_cnt);
+		err = hash_index_add(&cache->files_by_path, hash, cache->file_cnt);
 	if (!err)
 		cache->files[cache->file_cnt++] = *file;
 	return err ? fail(err, "no memory for the code cache") : 0;
 }
 
-/* The mapping is shared, for the kernel writes uprobes into private ones. */
-static int map_file(struct decoder_cache *cache, const char *path)
+/* The file, mapped if it was not yet. It may move when the next one is. */
+static int get_file(struct decoder_cache *cache, const char *path, const struct mapped_file **ret_file)
 {
-	CLEANUP(closep) int fd = plain_file_open(path);
-	CLEANUP(freep) char *own_path = strdup(path);
-	struct mapped_file file = {.path = own_path};
-	struct stat st;
-	void *bytes;
+	uint64_t hash = hash_text(0, path);
+	struct mapped_file file;
 	int err;
 
-	if (!own_path)
-		return fail(-ENOMEM, "no memory for the code cache");
-	if (fd < 0 || fstat(fd, &st))
-		return fail_errno(-errno, "%s", path);
-	if (!st.st_size)
-		return fail(-EINVAL, "%s is empty", path);
-	file.size = (size_t)st.st_size;
-	bytes = mmap(NULL, file.size, PROT_READ, MAP_SHARED, fd, 0);
-	if (bytes == MAP_FAILED)
-		return fail_errno(-errno, "%s", path);
-	file.bytes = bytes;
-	err = add_file(cache, &file);
+	for (size_t at = 0, i; (i = hash_index_next(&cache->files_by_path, hash, &at)) != HASH_INDEX_END;)
+		if (!strcmp(cache->files[i].path, path)) {
+			*ret_file = &cache->files[i];
+			return 0;
+		}
+	err = map_file(path, &file);
 	if (err)
-		munmap(bytes, file.size);
+		return err;
+	file.path = strdup(path);
+	err = add_file(cache, hash, &file);
+	if (err)
+		file_release(&file);
 	else
-		TAKE_PTR(own_path);
+		*ret_file = &cache->files[cache->file_cnt - 1];
 	return err;
 }
 
 static int section_map(struct decoder_cache *cache, const struct code_section *wanted,
 		       struct cached_section *section)
 {
-	const struct mapped_file *file = find_file(cache, wanted->path);
-	int err = file ? 0 : map_file(cache, wanted->path);
+	const struct mapped_file *file;
+	int err = get_file(cache, wanted->path, &file);
 
 	if (err)
 		return err;
-	file = file ? file : &cache->files[cache->file_cnt - 1];
 	if (wanted->file_offset >= file->size)
 		return fail(-EINVAL, "%s has no code at offset 0x%lx", wanted->path, wanted->file_offset);
 	section->size = file->size - wanted->file_offset;
