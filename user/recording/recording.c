@@ -84,17 +84,22 @@ char *code_copy_path(const struct code_copy *copy, const char *dir)
 		       : path;
 }
 
-static int write_copy(int dir_fd, const struct code_copy *copy)
+/* *shared_fd is the file that copies share, once it is open; -1 before. */
+static int write_copy(int dir_fd, int *shared_fd, const struct code_copy *copy)
 {
-	CLEANUP(freep) char *name = code_copy_path(copy, ".");
-	CLEANUP(closep) int fd = -1;
+	CLEANUP(closep) int own_fd = -1;
+	int *fd = code_copy_is_file(copy) ? &own_fd : shared_fd;
 
-	if (!name)
-		return -ENOMEM;
-	fd = openat(dir_fd, name, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
-	if (fd < 0 || lseek(fd, (off_t)copy->file_offset, SEEK_SET) < 0)
+	if (*fd < 0) {
+		CLEANUP(freep) char *name = code_copy_path(copy, ".");
+
+		if (!name)
+			return -ENOMEM;
+		*fd = openat(dir_fd, name, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	}
+	if (*fd < 0 || lseek(*fd, (off_t)copy->file_offset, SEEK_SET) < 0)
 		return -errno;
-	return write_all(fd, copy->bytes, copy->size);
+	return write_all(*fd, copy->bytes, copy->size);
 }
 
 static int write_data(int dir_fd, const struct snapshot *snapshot, const char *final_path)
@@ -124,11 +129,12 @@ static int write_kernel(int dir_fd, const struct snapshot *snapshot)
 static int write_files(const char *temporary, const struct snapshot *snapshot, const char *final_path)
 {
 	CLEANUP(closep) int dir_fd = open(temporary, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	CLEANUP(closep) int code_fd = -1;
 	int err = dir_fd < 0 ? -errno : 0;
 
 	for (size_t i = 0; i < snapshot->copy_cnt && !err; i++)
 		if (snapshot->copies[i].bytes && !code_copy_is_kernel(&snapshot->copies[i]))
-			err = write_copy(dir_fd, &snapshot->copies[i]);
+			err = write_copy(dir_fd, &code_fd, &snapshot->copies[i]);
 	if (!err && kernel_code_is_there(snapshot))
 		err = write_kernel(dir_fd, snapshot);
 	return err ? err : write_data(dir_fd, snapshot, final_path);
