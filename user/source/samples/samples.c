@@ -86,16 +86,25 @@ static void set_up(struct samples *samples)
 	samples_code_set_up(bpf);
 	bpf->rodata->in_namespace = programs_pid_namespace().ino;
 	bpf_program__set_autoload(bpf->progs.learn_namespace, bpf->rodata->in_namespace);
+	bpf_program__set_autoload(bpf->progs.learn_registers, bpf->rodata->has_cast);
+}
+
+/* In this process, if it was loaded. */
+static int run_once(const struct bpf_program *program)
+{
+	LIBBPF_OPTS(bpf_test_run_opts, options);
+
+	return bpf_program__autoload(program) ? bpf_prog_test_run_opts(bpf_program__fd(program), &options)
+					      : 0;
 }
 
 /* This process is in the namespace. */
 static int learn(const struct samples_bpf *bpf)
 {
-	LIBBPF_OPTS(bpf_test_run_opts, options);
-	int err = bpf_prog_test_run_opts(bpf_program__fd(bpf->progs.learn_registers), &options);
+	int err = run_once(bpf->progs.learn_registers);
 
-	if (!err && bpf->rodata->in_namespace)
-		err = bpf_prog_test_run_opts(bpf_program__fd(bpf->progs.learn_namespace), &options);
+	if (!err)
+		err = run_once(bpf->progs.learn_namespace);
 	return err ? fail_errno(err, "cannot learn where the kernel keeps a thread's registers and numbers")
 		   : 0;
 }
