@@ -290,10 +290,7 @@ static int check_calls(pid_t tid)
 		{.number = SYS_rt_tgsigqueueinfo},
 	};
 
-	return injection_is_survived(tid, calls, ARRAY_SIZE(calls))
-		       ? 0
-		       : fail(-EPERM,
-			      "it restricts its system calls (seccomp, prctl), which the code cache needs");
+	return injection_is_survived(tid, calls, ARRAY_SIZE(calls)) ? 0 : fail(-EPERM, GIVE_SECCOMP_REASON);
 }
 
 /*

@@ -12,7 +12,8 @@
 #include "process/inject.h"
 #include "source/translate/arena.h"
 
-#define GIVE_TSC_REASON "it may not read the time stamp counter (prctl), which the runtime does"
+#define GIVE_SECCOMP_REASON "it restricts its system calls (seccomp, prctl), which the code cache needs"
+#define GIVE_TSC_REASON	    "it may not read the time stamp counter (prctl), which the runtime does"
 
 /* What to map for probes. */
 struct probe_mirror;
