@@ -365,20 +365,28 @@ assert any("lock" in name for name in names["[off-cpu] futex_wait"]), names
 assert any("sleep" in name for name in names["[off-cpu] clock_nanosleep"] - set(waits)), names
 assert not any("ptrace-stop" in e["name"] or "run-queue" in e["name"] for e in events)' "$tmp/hung.json"
 }
-# The session holds the targets, which changes how the kernel stops and wakes them: that is not shown.
-stopped_by_user() {
+# $spinning runs all the time.
+spin() {
 	python3 -S -c 'while True: pass' &
 	spinning=$!
-	"$trailcam" attach -v --source samples -o "$tmp/stopped.json" $spinning 2>"$tmp/err" &
+}
+# halted TRACE HALT GO: a recording of $spinning, which one command halts and the other one lets go on.
+halted() {
+	"$trailcam" attach -v --source samples -o "$1" $spinning 2>"$tmp/err" &
 	recording=$!
 	wait_until grep -qs 'debug: attached' "$tmp/err"
-	kill -STOP $spinning
+	$2
 	sleep 0.3
-	kill -CONT $spinning
+	$3
 	sleep 0.3
 	kill -TERM $recording
 	wait $recording
 	kill -9 $spinning
+}
+# The session holds the targets, which changes how the kernel stops and wakes them: that is not shown.
+stopped_by_user() {
+	spin
+	halted "$tmp/stopped.json" "kill -STOP $spinning" "kill -CONT $spinning"
 	python3 -c '
 import json, sys
 events = json.load(open(sys.argv[1]))["traceEvents"]
@@ -424,19 +432,11 @@ assert begin["ts"] < 1e7 and end - begin["ts"] > 250000, (begin, end)' "$tmp/lat
 }
 # frozen CGROUP
 frozen() {
-	python3 -S -c 'while True: pass' &
-	spinning=$!
-	echo $spinning >"$1/cgroup.procs"
-	"$trailcam" attach -v --source samples -o "$tmp/frozen.json" $spinning 2>"$tmp/err" &
-	recording=$!
-	wait_until grep -qs 'debug: attached' "$tmp/err"
-	echo 1 >"$1/cgroup.freeze"
-	sleep 0.3
-	echo 0 >"$1/cgroup.freeze"
-	sleep 0.3
-	kill -TERM $recording
-	wait $recording
-	kill -9 $spinning
+	freeze() { echo "$1" >"$cgroup/cgroup.freeze"; }
+	cgroup=$1
+	spin
+	echo $spinning >"$cgroup/cgroup.procs"
+	halted "$tmp/frozen.json" 'freeze 1' 'freeze 0'
 	python3 -c '
 import json, sys
 events = json.load(open(sys.argv[1]))["traceEvents"]
