@@ -272,8 +272,8 @@ struct context {
 	uint32_t has_signal;
 	uint8_t signal[SIGINFO_BYTES]; /* siginfo_t */
 	/*
-	 * Number of the signal in whose place it comes. 0: the program catches them all,
-	 * and the runtime picks one.
+	 * Number of the signal in whose place it comes. 0: the program catches all that do
+	 * nothing, and the runtime picks one.
 	 */
 	uint32_t stand_in;
 	uint64_t mask;	    /* what the program itself blocks */

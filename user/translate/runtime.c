@@ -228,7 +228,7 @@ uint64_t give_back(struct context *context, uint64_t guest, enum give_back why, 
 	return guest;
 }
 
-/* All are caught: one that is not pending, since it would not queue beside a real one. */
+/* One that is not pending, since it would not queue beside a real one. */
 static uint32_t pick_stand_in(void)
 {
 	uint64_t pending = 0;

@@ -172,14 +172,17 @@ static void set_mask(const struct translate_thread *thread, uint64_t mask)
 
 /*
  * One that is not caught: should the program be sent a real one, which does not queue beside it, nobody
- * misses that. A thread waits for one that it blocks, perhaps. 0: there is none.
+ * misses that. A thread waits for one that it blocks, perhaps. If there is none, the signal itself: another
+ * of its number that is sent before it has come does not queue beside it natively either. 0: it does.
  */
-static uint32_t choose_stand_in(pid_t tid, uint64_t blocked)
+static uint32_t choose_stand_in(pid_t tid, uint32_t signal, uint64_t blocked)
 {
 	uint64_t used = 0;
+	uint32_t harmless;
 
 	proc_status_number(tid, "SigCgt", 16, &used);
-	return stand_in_beside(used | blocked);
+	harmless = stand_in_beside(used | blocked);
+	return harmless ? harmless : signal < __SIGRTMIN ? signal : 0;
 }
 
 /* The signal waits, and all others behind it. */
@@ -193,7 +196,7 @@ static void hold_back(const struct translate_thread *thread, const siginfo_t *in
 		others |= is_blockable(signal) ? 1ull << (signal - 1) : 0;
 	ptrace(PTRACE_GETSIGMASK, thread->tid, (void *)sizeof(context->mask), &context->mask);
 	memcpy(context->signal, info, sizeof(*info));
-	context->stand_in = choose_stand_in(thread->tid, context->mask);
+	context->stand_in = choose_stand_in(thread->tid, (uint32_t)info->si_signo, context->mask);
 	context->has_signal = 1;
 	call_in(thread, regs);
 	set_mask(thread, context->mask | others);
