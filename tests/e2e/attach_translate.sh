@@ -286,7 +286,7 @@ gcc -O1 -w -D_GNU_SOURCE -o "$tmp/guarded" "$tmp/guarded.c" || exit 1
 guarded() {
 	starts_work "$1" "$tmp/guarded" "$1" || return 1
 	for _ in 1 2 3; do
-		translates $worker --duration 20ms && is_free $worker && says "$tmp/err" "$2" || return 1
+		translates $worker --duration 200ms && is_free $worker && says "$tmp/err" "$2" || return 1
 	done
 	ends_work
 }

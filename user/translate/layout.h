@@ -278,6 +278,7 @@ struct context {
 	uint32_t stand_in;
 	uint64_t mask;	    /* what the program itself blocks */
 	uint64_t fresh_end; /* bytes that were written to the ring when the runtime was left last ... */
+	uint64_t told_at;   /* the time that the runtime has told last */
 	uint32_t fresh;	    /* ... to the block of this number + 1, which was new; 0: it was none */
 };
 

@@ -312,22 +312,12 @@ bool limit_memory(const struct context *context, uint64_t *ret_result);
 /* So much more memory is ours, or less. */
 void limits_make_room(int64_t size);
 
-/* ---- runtime.c ---- */
+/* ---- ask.c ---- */
 
-/* Bytes that were written to the ring so far. */
-static inline uint64_t bytes_written(const struct context *context)
-{
-	return context->laps * shared()->ring_size + (uint64_t)(context->pos - context->ring_start);
-}
-
-/* Appends to the ring. */
-void append_address(struct context *context, uint64_t addr, uint32_t tag);
+bool tracer_is_dead(void);
 
 /* Why all threads are to go on natively. */
 enum give_back leaving(void);
-
-/* The thread goes on natively at `guest`, which is returned. `tag`: of what the ring has of that. */
-uint64_t give_back(struct context *context, uint64_t guest, enum give_back why, uint32_t tag);
 
 /*
  * What the program has where memory has a breakpoint goes to context.original. False: nobody is there to ask.
@@ -345,6 +335,23 @@ bool ask_executable(struct context *context, uint64_t guest);
  * which is 0 if there is none. False: as above.
  */
 bool ask_mapping(struct context *context, uint64_t addr);
+
+/* Tells of new mappings. */
+void ask_maps(struct context *context);
+
+/* ---- runtime.c ---- */
+
+/* Bytes that were written to the ring so far. */
+static inline uint64_t bytes_written(const struct context *context)
+{
+	return context->laps * shared()->ring_size + (uint64_t)(context->pos - context->ring_start);
+}
+
+/* Appends to the ring. */
+void append_address(struct context *context, uint64_t addr, uint32_t tag);
+
+/* The thread goes on natively at `guest`, which is returned. `tag`: of what the ring has of that. */
+uint64_t give_back(struct context *context, uint64_t guest, enum give_back why, uint32_t tag);
 
 /*
  * Memory that may not be executed: the thread is sent what it would be natively.
