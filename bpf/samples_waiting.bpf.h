@@ -31,6 +31,7 @@ static __always_inline void put_waiting_about(struct samples_waiting *to, const 
 					      const struct pt_regs *user, __u64 now)
 {
 	__u32 nth = (__u32)to->nr, call;
+	struct identity identity;
 	struct file *file;
 
 	if (nth >= SAMPLES_CALLS)
@@ -41,8 +42,12 @@ static __always_inline void put_waiting_about(struct samples_waiting *to, const 
 		call & SAMPLES_CALL_MS ? timeout_of(task, call, user, now) : SAMPLES_NO_TIMEOUT;
 	to->about.record.about.fd = call & SAMPLES_CALL_FD ? (__s32)user->di : -1;
 	file = file_of(task, to->about.record.about.fd);
-	if (file)
-		put_file(&to->about, file);
+	if (!file)
+		return;
+	identity = identity_of(0, file);
+	to->about.record.about.mode = identity.mode;
+	to->about.record.about.inode = identity.inode;
+	put_file(&to->about, file);
 }
 
 SEC("iter/task")
