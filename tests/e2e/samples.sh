@@ -365,6 +365,45 @@ assert any("lock" in name for name in names["[off-cpu] futex_wait"]), names
 assert any("sleep" in name for name in names["[off-cpu] clock_nanosleep"] - set(waits)), names
 assert not any("ptrace-stop" in e["name"] or "run-queue" in e["name"] for e in events)' "$tmp/hung.json"
 }
+# A wait has its name and its stack, too, if it begins before the recording does and ends in it.
+cat >"$tmp/early.c" <<'EOF'
+#include <pthread.h>
+#include <stdio.h>
+#include <unistd.h>
+static int ends[2];
+__attribute__((noinline)) static int waits_early(void) { char c; return (int)read(ends[0], &c, 1) + 1; }
+__attribute__((noinline)) void woken_late(int n) { __asm__ volatile("" : : "r"(n)); }
+static void *works(void *p) { woken_late(waits_early()); return p; }
+int main(void)
+{
+	pthread_t thread;
+	if (pipe(ends) || pthread_create(&thread, NULL, works, NULL))
+		return 1;
+	usleep(100000);
+	puts("ready");
+	fflush(stdout);
+	getchar();
+	return write(ends[1], "x", 1) != 1 || pthread_join(thread, NULL);
+}
+EOF
+waited_before() {
+	gcc -O1 -w -o "$tmp/early" "$tmp/early.c" -lpthread && rm -f "$tmp/go" && mkfifo "$tmp/go" || return 1
+	"$tmp/early" <"$tmp/go" >"$tmp/ready" &
+	early=$!
+	exec 9>"$tmp/go"
+	wait_until test -s "$tmp/ready"
+	"$@" "$trailcam" attach -v --source samples -t woken_late -o "$tmp/early.json" $early 2>"$tmp/err" &
+	attaching=$!
+	wait_until grep -qs 'debug: attached' "$tmp/err"
+	echo >&9
+	exec 9>&-
+	wait $attaching && wait $early && python3 -c '
+import json, sys
+events = [e for e in json.load(open(sys.argv[1]))["traceEvents"] if e["ph"] in "BX"]
+found = [e for e in events if e["name"].startswith("[off-cpu] read, pipe ") and "woken by early after at least " in e["name"]]
+assert len(found) == 1, [e["name"] for e in events]
+assert "waits_early" in {e["name"] for e in events if e["tid"] == found[0]["tid"]}' "$tmp/early.json"
+}
 # $spinning runs all the time.
 spin() {
 	python3 -S -c 'while True: pass' &
@@ -492,6 +531,7 @@ else
 	check 'threads that have ended' ended
 	check 'a wait soon after another one' two_waits
 	check 'threads that wait all the time' waits_all_along
+	check 'a wait that begins before' waited_before
 	check 'a thread that the user stops' stopped_by_user
 	frozen=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)/trailcam_frozen.$$
 	if mkdir "$frozen" 2>/dev/null && [ -e "$frozen/cgroup.freeze" ]; then

@@ -142,8 +142,9 @@ static char *pause_title(const struct pause_about *about, const struct slice_det
 	if (woken && !by && woken->other.tid)
 		by = waker_name(about);
 	if (woken)
-		len = asprintf(&title, "%s%s%s, woken%s%s after %s", detail->name, comma, what,
-			       by ? " by " : "", by ? by : "", length_text(about->length_ns).text);
+		len = asprintf(&title, "%s%s%s, woken%s%s after %s%s", detail->name, comma, what,
+			       by ? " by " : "", by ? by : "", about->began_before ? "at least " : "",
+			       length_text(about->length_ns).text);
 	else
 		len = asprintf(&title, "%s%s%s", detail->name, comma, what);
 	return len < 0 ? NULL : title;

@@ -4,6 +4,7 @@
 
 #include "model/sample.h"
 #include "model/timeline.h"
+#include <stdbool.h>
 
 struct pause_about {
 	enum slice_kind kind;		  /* SLICE_SYSCALL, SLICE_OFF_CPU or SLICE_RUN_QUEUE */
@@ -14,6 +15,7 @@ struct pause_about {
 	const struct stack_sample *in;	/* RUN_QUEUE: how it ended, with who ran meanwhile; NULL: not known */
 	const struct stack_sample *end; /* SYSCALL: its end; NULL: not known */
 	uint64_t length_ns;
+	bool began_before; /* it is longer */
 };
 
 struct sample_context;

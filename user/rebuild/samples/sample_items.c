@@ -153,6 +153,7 @@ static int end_off(struct sample_items *items, const struct sample_context *cont
 	about.kind = pause->kind;
 	about.call = call_of(items);
 	about.length_ns = pause->end - pause->start;
+	about.began_before = pause->flags & SLICE_INFERRED_START;
 	if (woken && woken->other.tid)
 		about.waker = context->thread_name(context->ctx, woken->other.tid);
 	return pause_detail(context, items->pid, &about, &pause->detail);

@@ -393,6 +393,7 @@ void samples_free(struct samples *samples)
 	free(samples->links);
 	ring_buffer__free(samples->lives);
 	waiting_release(&samples->waiting);
+	waiting_threads_release(&samples->first);
 	samples_ticks_release(&samples->ticks);
 	for (size_t i = 0; i < samples_events_cnt(samples->config.events); i++)
 		samples_ticks_release(&samples->counts[i]);
@@ -412,18 +413,29 @@ void samples_free(struct samples *samples)
 
 /* ---- recording ---- */
 
+/* Who waits is asked at once: they may not do so for long. */
+static int start_by_bpf(struct samples *samples)
+{
+	int err;
+
+	samples->bpf->bss->recording = true;
+	samples_keep_waiting(samples);
+	err = samples_ticks_enable(&samples->ticks);
+	for (size_t i = 0; i < samples_events_cnt(samples->config.events) && !err; i++)
+		err = samples_ticks_enable(&samples->counts[i]);
+	return err;
+}
+
 int samples_start(struct samples *samples)
 {
 	int err;
 
 	samples->started_ns = clock_kernel_ns();
 	samples->is_recording = true;
-	if (samples->perf)
-		return perf_samples_start(samples->perf);
-	samples->bpf->bss->recording = true;
-	err = samples_ticks_enable(&samples->ticks);
-	for (size_t i = 0; i < samples_events_cnt(samples->config.events) && !err; i++)
-		err = samples_ticks_enable(&samples->counts[i]);
+	if (!samples->perf)
+		return start_by_bpf(samples);
+	err = perf_samples_start(samples->perf);
+	samples_keep_waiting(samples);
 	return err;
 }
 

@@ -22,7 +22,8 @@ struct samples {
 	struct ring_buffer *lives;				/* NULL: nobody asks for them */
 	int (*tell)(void *ctx, const struct thread_life *life); /* while they are read */
 	void *tell_ctx;
-	struct waiting waiting; /* as recording was stopped */
+	struct waiting waiting;	      /* as recording was stopped */
+	struct waiting_threads first; /* as it began, until they are taken */
 	bool is_recording;
 	bool is_listed; /* `waiting` is to be described */
 	uint64_t started_ns;
@@ -31,6 +32,9 @@ struct samples {
 
 /* Which threads wait now, for the next samples_settle(). */
 void samples_list_waiting(struct samples *samples);
+
+/* The threads that wait as recording begins: what they wait for is known, and where. */
+void samples_keep_waiting(struct samples *samples);
 
 /* 0, or -errno with a sentence. */
 int samples_open_lives(struct samples *samples);

@@ -28,13 +28,26 @@ void samples_list_waiting(struct samples *samples)
 		  (unsigned long long)(clock_kernel_ns() - begin_ns) / 1000, strerror(-err));
 }
 
-void samples_settle(struct samples *samples)
+static void settle(struct samples *samples, bool all)
 {
-	int err = samples->is_listed ? waiting_describe(&samples->waiting, samples->config.stack_bytes) : 0;
+	int err = samples->is_listed ? waiting_describe(&samples->waiting, samples->config.stack_bytes, all)
+				     : 0;
 
 	samples->is_listed = false;
 	if (err)
 		log_debug("threads that wait are not known: %s", strerror(-err));
+}
+
+void samples_settle(struct samples *samples)
+{
+	settle(samples, false);
+}
+
+void samples_keep_waiting(struct samples *samples)
+{
+	samples_list_waiting(samples);
+	settle(samples, true);
+	waiting_move(&samples->waiting, &samples->first);
 }
 
 static int add_sample(void *ctx, const struct stack_sample *sample)
@@ -89,19 +102,38 @@ static uint64_t last_of(const struct losses *losses, uint64_t last)
 	return last;
 }
 
+/* What became of them is known if nothing was lost since. */
+static int take_first(struct samples *samples, struct snapshot *snapshot, uint64_t lost_ns)
+{
+	int err = 0;
+
+	while (samples->first.cnt && !err) {
+		struct stack_sample *sample = &samples->first.items[--samples->first.cnt].sample;
+
+		sample->since_ns = samples->started_ns;
+		if (sample->time_ns < lost_ns)
+			stack_sample_release(sample);
+		else
+			err = add_sample(snapshot, sample);
+	}
+	return err;
+}
+
 /*
  * Those that were seen before and wait still are there already, unless something was lost since: also while
  * they were seen then.
  */
 static int take_waiting(struct samples *samples, struct snapshot *snapshot, size_t first)
 {
-	struct waiting *waiting = &samples->waiting;
+	struct waiting_threads *threads = &samples->waiting.threads;
 	CLEANUP(losses_release) struct losses losses = {0};
 	int err = find_losses(snapshot, first, &losses);
 	uint64_t lost_ns = last_of(&losses, samples->lost_ns);
 
-	while (waiting->cnt && !err) {
-		struct waiting_thread *thread = &waiting->threads[--waiting->cnt];
+	if (!err)
+		err = take_first(samples, snapshot, lost_ns);
+	while (threads->cnt && !err) {
+		struct waiting_thread *thread = &threads->items[--threads->cnt];
 
 		thread->sample.since_ns = known_from(samples, &losses, thread->sample.time_ns);
 		if (thread->seen_ns && thread->seen_ns >= lost_ns)

@@ -209,7 +209,7 @@ static int copy_stack(struct stack_sample *sample, uint64_t sp, size_t stack_byt
 	return 0;
 }
 
-static int add(struct waiting *waiting, const struct samples_waiting *from, size_t stack_bytes)
+static int add(struct waiting_threads *threads, const struct samples_waiting *from, size_t stack_bytes)
 {
 #define NAME(reg, field) HIT_##reg,
 	static const enum hit_reg names[] = {ARCH_SAMPLED(NAME)};
@@ -233,17 +233,18 @@ static int add(struct waiting *waiting, const struct samples_waiting *from, size
 	thread.sample.call.args[2] = from->regs[ARCH_SAMPLED_ARG_2];
 	err = copy_stack(&thread.sample, from->regs[ARCH_SAMPLED_SP], stack_bytes);
 	if (!err)
-		err = ARRAY_PUSH(waiting->threads, waiting->cnt, waiting->cap, thread);
+		err = ARRAY_PUSH(threads->items, threads->cnt, threads->cap, thread);
 	if (err)
 		stack_sample_release(&thread.sample);
 	return err;
 }
 
-static void release_threads(struct waiting *waiting)
+void waiting_threads_release(struct waiting_threads *threads)
 {
-	for (size_t i = 0; i < waiting->cnt; i++)
-		stack_sample_release(&waiting->threads[i].sample);
-	waiting->cnt = 0;
+	for (size_t i = 0; i < threads->cnt; i++)
+		stack_sample_release(&threads->items[i].sample);
+	free(threads->items);
+	*threads = (struct waiting_threads){0};
 }
 
 /* What it waits at. */
@@ -255,12 +256,26 @@ static void describe_call(struct stack_sample *sample, const struct samples_wait
 	sample->call.has_timeout = sample->call.timeout_ns != SAMPLES_NO_TIMEOUT;
 }
 
-/* Of the threads, which are those of the list in its order. */
-static int keep_still(struct waiting *waiting, struct samples_files *files)
+/* It may be of later. */
+static void drop_stack(struct stack_sample *sample)
+{
+	free((void *)sample->stack);
+	sample->stack = NULL;
+	sample->stack_size = 0;
+	sample->is_stack_owned = false;
+	sample->flags |= SAMPLE_IS_CUT;
+}
+
+/*
+ * Of the threads, which are those of the list in its order. `all`: also those that have run since, without
+ * their stacks.
+ */
+static int keep_still(struct waiting *waiting, bool all, struct samples_files *files)
 {
 	CLEANUP(list_release) struct waiting_list after = {0};
 	CLEANUP(hash_index_release) struct hash_index by_tid = {0};
 	CLEANUP(hash_index_release) struct hash_index known = {0};
+	struct waiting_threads *threads = &waiting->threads;
 	size_t kept = 0;
 	int err = list_waiting(waiting, &after);
 
@@ -268,42 +283,52 @@ static int keep_still(struct waiting *waiting, struct samples_files *files)
 		err = index_list(&after, &by_tid);
 	if (!err)
 		err = index_list(&waiting->before, &known);
-	for (size_t i = 0; i < waiting->cnt && !err; i++) {
+	for (size_t i = 0; i < threads->cnt && !err; i++) {
 		const struct samples_waiting *listed = &waiting->now.items[i];
-		struct waiting_thread *thread = &waiting->threads[i];
+		struct waiting_thread *thread = &threads->items[i];
 		const struct samples_waiting *seen;
+		bool is_still = find_in(&after, &by_tid, listed);
 
-		if (!find_in(&after, &by_tid, listed)) {
+		if (!is_still && !all) {
 			stack_sample_release(&thread->sample);
 			continue;
 		}
+		if (!is_still)
+			drop_stack(&thread->sample);
 		seen = find_in(&waiting->before, &known, listed);
 		thread->seen_ns = seen ? seen->time_ns : 0;
 		describe_call(&thread->sample, listed, files);
-		waiting->threads[kept++] = *thread;
+		threads->items[kept++] = *thread;
 	}
 	if (err)
-		release_threads(waiting);
+		waiting_threads_release(threads);
 	else
-		waiting->cnt = kept;
+		threads->cnt = kept;
 	return err;
 }
 
-int waiting_describe(struct waiting *waiting, size_t stack_bytes)
+int waiting_describe(struct waiting *waiting, size_t stack_bytes, bool all)
 {
 	CLEANUP(samples_files_freep) struct samples_files *files = NULL;
 	int err = samples_files_new(&files);
 
-	release_threads(waiting);
+	waiting_threads_release(&waiting->threads);
 	for (size_t i = 0; i < waiting->now.cnt && !err; i++)
-		err = add(waiting, &waiting->now.items[i], stack_bytes);
-	return err ? err : keep_still(waiting, files);
+		err = add(&waiting->threads, &waiting->now.items[i], stack_bytes);
+	return err ? err : keep_still(waiting, all, files);
+}
+
+void waiting_move(struct waiting *waiting, struct waiting_threads *threads)
+{
+	waiting_threads_release(threads);
+	*threads = waiting->threads;
+	waiting->threads = (struct waiting_threads){0};
+	list_release(&waiting->now);
 }
 
 void waiting_release(struct waiting *waiting)
 {
-	release_threads(waiting);
-	free(waiting->threads);
+	waiting_threads_release(&waiting->threads);
 	list_release(&waiting->now);
 	list_release(&waiting->before);
 	bpf_link__destroy(waiting->iterator);

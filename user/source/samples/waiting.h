@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -20,6 +21,15 @@ struct waiting_list {
 	size_t cnt, cap;
 };
 
+struct waiting_threads {
+	struct waiting_thread {
+		struct stack_sample sample; /* SAMPLE_SWITCH_OUT with SAMPLE_IS_STILL */
+		/* When it was seen to wait the time before, if it has not run since; else 0. */
+		uint64_t seen_ns;
+	} * items;
+	size_t cnt, cap;
+};
+
 /*
  * All 0 at first, but for whom to ask: an iterator of the program on_task, or else
  * /proc about some processes.
@@ -28,12 +38,7 @@ struct waiting {
 	struct bpf_link *iterator; /* its own */
 	pid_t *pids;
 	size_t pid_cnt, pid_cap;
-	struct waiting_thread {
-		struct stack_sample sample; /* SAMPLE_SWITCH_OUT with SAMPLE_IS_STILL */
-		/* When it was seen to wait the time before, if it has not run since; else 0. */
-		uint64_t seen_ns;
-	} * threads;
-	size_t cnt, cap;
+	struct waiting_threads threads;
 	struct waiting_list now, before; /* as they are listed last, and the time before */
 };
 
@@ -45,9 +50,15 @@ void waiting_drop(struct waiting *waiting, pid_t pid);
 int waiting_find(struct waiting *waiting);
 
 /*
- * Replaces `threads` by those that were listed and have not run since. Of each stack `stack_bytes` are
- * copied, as far as they can be read. The same errors.
+ * Replaces `threads` by those that were listed and have not run since, and, with `all`, those that have,
+ * which have no stack then. Of each other stack `stack_bytes` are copied, as far as they can be read. The
+ * same errors.
  */
-int waiting_describe(struct waiting *waiting, size_t stack_bytes);
+int waiting_describe(struct waiting *waiting, size_t stack_bytes, bool all);
+
+/* Moves `threads` to *threads, in place of those there; they do not count as seen. */
+void waiting_move(struct waiting *waiting, struct waiting_threads *threads);
+
+void waiting_threads_release(struct waiting_threads *threads);
 
 void waiting_release(struct waiting *waiting);

@@ -307,7 +307,8 @@ TEST(test_begins_within)
 	add(&third, 3100, SAMPLE_WAKE_UP, 0)->other = (struct sample_thread){31, 32, "redis"};
 	add(&third, 3200, SAMPLE_SWITCH_IN, 0);
 	assert_told(&third,
-		    "1000-2100 0\n  [off-cpu], woken by another program after 1.0 us 1000-2000? by another "
+		    "1000-2100 0\n  [off-cpu], woken by another program after at least 1.0 us 1000-2000? by "
+		    "another "
 		    "program (tid 99)\n  [run-queue] 2000-2100\n"
 		    "3000-3200 0\n  [off-cpu], woken by redis after 100 ns 3000-3100 by redis (tid 32)\n"
 		    "  [run-queue] 3100-3200\n99 at 1000 -> 6 at 1100\n32 at 2100 -> 6 at 2200\n");
