@@ -36,6 +36,7 @@ bool recording;
 
 /* Bit N: process N is SAMPLES_TARGET. Hooks that see all processes look here. */
 __u64 marks[SAMPLES_PIDS / 64];
+__u64 marks_changes; /* so often these have changed, or a target's thread has got another number */
 
 static __always_inline bool is_target(__u32 pid)
 {
@@ -130,6 +131,7 @@ int on_exec(__u64 *ctx)
 		__sync_fetch_and_or(&marks[pid % SAMPLES_PIDS / 64], 1ull << pid % 64);
 		read_all(ids_here(), 0, 0);
 	}
+	__sync_fetch_and_add(&marks_changes, 1);
 	*target = SAMPLES_TARGET;
 	return 0;
 }

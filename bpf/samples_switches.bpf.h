@@ -117,12 +117,20 @@ struct run {
 	__u64 begin_ns, end_ns;
 };
 
+/* The thread that called the kernel last on this processor, until that switches to another one. */
+struct caller {
+	__u64 user;  /* where its registers are: no other thread has them there; 0: not known */
+	__u64 id;    /* 0: it is no target's */
+	__u64 check; /* who is interrupted in between does not leave a mixture behind */
+};
+
 /* Who ran last on this processor. */
 struct runs {
 	struct run items[SAMPLES_RUNS];
 	__u64 switched_ns; /* 0: not known */
 	__u64 running;	   /* the task that it switched to; 0: not known */
 	__u64 ran_before;  /* how long that one had run until then */
+	struct caller caller;
 	__u32 cnt;
 };
 
@@ -332,6 +340,7 @@ int on_switch(__u64 *ctx)
 
 	if (!here)
 		return 0;
+	here->caller.user = 0;
 	if (!recording) {
 		here->running = 0;
 		return 0;

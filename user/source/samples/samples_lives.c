@@ -23,6 +23,7 @@ static void mark(const struct samples *samples, uint32_t pid, bool is_target)
 		__atomic_fetch_or(word, bit, __ATOMIC_RELAXED);
 	else
 		__atomic_fetch_and(word, ~bit, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&samples->bpf->bss->marks_changes, 1, __ATOMIC_RELEASE);
 }
 
 static int add_target(const struct samples *samples, pid_t pid, uint8_t value)

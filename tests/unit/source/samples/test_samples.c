@@ -189,6 +189,44 @@ TEST(test_system_calls)
 	samples_free(samples);
 }
 
+static void call_often(void)
+{
+	for (;;)
+		syscall(SYS_getppid);
+}
+
+static void nap_ms(long ms)
+{
+	nanosleep(&(struct timespec){.tv_nsec = ms * 1000000}, NULL);
+}
+
+/* What calls without a pause is noticed when it becomes a target, and when it no longer is one. */
+TEST(test_comes_and_goes)
+{
+	const struct samples_config config = {.syscalls = true};
+	struct samples *samples = open_samples(&config);
+	struct snapshot *snapshot = NULL;
+	pid_t pid = start(call_often);
+	uint64_t dropped_ns;
+	size_t late = 0;
+
+	assert_ok(snapshot_new(&snapshot));
+	assert_ok(samples_start(samples));
+	nap_ms(10);
+	assert_ok(samples_add(samples, pid, false));
+	take_until(samples, snapshot, SAMPLE_SYSCALL_END, ENOUGH);
+	samples_drop(samples, pid);
+	dropped_ns = clock_kernel_ns();
+	nap_ms(20);
+	assert_ok(samples_take(samples, snapshot));
+	for (size_t i = 0; i < snapshot->sample_cnt; i++)
+		late += snapshot->samples[i].time_ns > dropped_ns;
+	assert_in_range(late, 0, 1); /* the one that was being written */
+	end(pid);
+	snapshot_free(snapshot);
+	samples_free(samples);
+}
+
 /* ---- a wait that goes on ---- */
 
 enum { WAITERS = 300, SMALL_RINGS = 1 << 20 };
