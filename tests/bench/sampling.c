@@ -15,7 +15,7 @@
  *   change;
  * - a switch and a system call cost much more than the noise, but their programs take too long to load
  *   for that. There the shortest turn of each kind counts, and a ratio to empty programs at the same
- *   hooks;
+ *   hooks and ticks;
  * - the figures come from each of PARTS parts of the turns, which are spread over the whole time: the
  *   median of the parts is the result, and how far they are apart is how much it can be trusted.
  *
@@ -375,12 +375,12 @@ static void measure(const struct way *way, struct figures *figures)
 	int err;
 
 	start_worker(&turns.worker);
-	if (!way->hooks[0])
-		open_empty(way->frequency, &turns.empty);
 	for (int i = 0; i < PERFS && !way->hooks[0]; i++)
 		start_perf(&turns.perfs[i], turns.worker.pid, way->frequency, graphs[i]);
 	for (int round = 0; round < ROUNDS; round++) {
+		open_empty(way->frequency, &turns.empty);
 		take_turns(&turns, way, ALONE, SAMPLES, round, figures);
+		samples_ticks_release(&turns.empty);
 		err = samples_new(&turns.samples, &config);
 		if (err)
 			die("samples", err);
@@ -389,7 +389,6 @@ static void measure(const struct way *way, struct figures *figures)
 	}
 	for (int i = 0; i < PERFS && !way->hooks[0]; i++)
 		stop_perf(&turns.perfs[i]);
-	samples_ticks_release(&turns.empty);
 	close(turns.hook_program);
 	stop_worker(&turns.worker);
 }
