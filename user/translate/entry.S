@@ -198,6 +198,11 @@ landed:
 
 	.macro STAMP tag
 	mov %gs:CTX_POS, %rcx
+	STAMP_HERE \tag
+	.endm
+
+	/* rcx: the ring's position */
+	.macro STAMP_HERE tag
 	rdtsc
 	APPEND %eax
 	APPEND %edx
@@ -302,7 +307,10 @@ born_saved:
 	jmp syscalled
 born_end:
 
-	/* The time of a probe. rcx: where the cache goes on; the program's is in the context. */
+	/*
+	 * The place and the time of a probe. rcx: where the cache goes on; the program's is in the
+	 * context.
+	 */
 stamp:
 	mov %rcx, %gs:CTX_STAMP_RESUME
 	mov %gs:CTX_ASKED, %rcx
@@ -313,7 +321,13 @@ stamp:
 	jmp start
 1:	SAVE_FOR_STAMP
 stamp_saved:
-	STAMP RING_TIME
+	mov %gs:CTX_POS, %rcx
+	mov %gs:CTX_STAMP_GUEST, %eax
+	APPEND %eax
+	mov %gs:CTX_STAMP_GUEST + 4, %eax
+	APPEND %eax
+	APPEND $RING_AT
+	STAMP_HERE RING_TIME
 	mov %gs:CTX_RCX, %rcx
 	jmp *%gs:CTX_STAMP_RESUME
 stamp_end:

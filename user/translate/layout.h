@@ -111,6 +111,7 @@
 	0x80000006 /* TSC: at a probe, where the ring has TIME_EVERY or TIME_OFTEN bytes more, ... */
 #define RING_EPOCH 0x80000007 /* number: of the blocks from here on */
 #define RING_LOST  0x80000008 /* address: goes on there, and what was before it was not kept */
+#define RING_AT	   0x80000009 /* address: has come to a probe there */
 #define BLOCK_WORD 0x40000000
 
 /* Why the runtime was entered. */

@@ -201,6 +201,8 @@ static void tell_branch(struct walk *walk, uint32_t word)
 
 static void tell(struct walk *walk, const struct entry *entry)
 {
+	if (entry->word != RING_TIME)
+		walk->probe = entry->word == RING_AT ? entry->value : 0;
 	switch (entry->word) {
 	case RING_BEFORE:
 		walk_set_time(walk, entry->value);
@@ -216,6 +218,8 @@ static void tell(struct walk *walk, const struct entry *entry)
 		break;
 	case RING_TIME:
 		walk_set_time(walk, entry->value);
+		break;
+	case RING_AT:
 		break;
 	case RING_STOP:
 		stop(walk, entry->value);
@@ -327,6 +331,16 @@ static void tell_all(struct walk *walk, const struct entries *entries)
 	}
 }
 
+/* At a hit, the way to its probe has no word. */
+static void finish(struct walk *walk)
+{
+	if (walk->encoder->enabled && walk->probe)
+		stop(walk, walk->probe);
+	else if (walk->encoder->enabled)
+		encoder_disable_async(walk->encoder, walk->ns, walk->ip);
+	encoder_flush(walk->encoder);
+}
+
 static int encode(const struct arena *arena, const struct ring_copy *copy, const struct tsc_clock *clock,
 		  const struct code_changes *changes, struct encoder *encoder)
 {
@@ -343,9 +357,7 @@ static int encode(const struct arena *arena, const struct ring_copy *copy, const
 		return err;
 	begin(&walk, copy, &entries);
 	tell_all(&walk, &entries);
-	if (encoder->enabled)
-		encoder_disable_async(encoder, walk.ns, walk.ip);
-	encoder_flush(encoder);
+	finish(&walk);
 	return 0;
 }
 

@@ -372,6 +372,25 @@ TEST(interrupted)
 	check(&fixture, t, 0x1050);
 }
 
+/* The way to a probe, at which the thread is, has no word; it went on from the one before. */
+TEST(at_a_probe)
+{
+	struct fixture fixture;
+	const uint64_t t = tsc_clock.ns;
+
+	fixture_init(&fixture);
+	arena_append(fixture.arena, fixture.slot, 0x1000, RING_GO);
+	arena_append(fixture.arena, fixture.slot, 0x1030, RING_AT);
+	arena_append(fixture.arena, fixture.slot, tsc_clock.tsc, RING_TIME);
+	word(&fixture, 1);
+	arena_append(fixture.arena, fixture.slot, 0x1020, RING_AT);
+	arena_append(fixture.arena, fixture.slot, tsc_clock.tsc + 100, RING_TIME);
+	expect_back(&fixture, t);
+	encoder_flush(&fixture.expected);
+	encoder_conditional(&fixture.expected, t + 100, false);
+	check(&fixture, t + 100, 0x1020);
+}
+
 /* The oldest words are gone; what is left begins in the middle of a time. */
 TEST(overwritten)
 {
