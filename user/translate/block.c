@@ -360,7 +360,7 @@ bool block_turn(struct context *context, struct site *site)
 
 	builder.pc = guest + length_at(block->first_length + before)->guest;
 	if (!is_fresh(context, block) || !site->is_jcc || block->is_kept || block->has_probe ||
-	    site->to <= builder.pc)
+	    site->to <= builder.pc || builder_leads_back(&builder, site->to))
 		return false;
 	cut(block, site, builder.pc, before + 1);
 	block->is_turned = 1;

@@ -34,5 +34,11 @@ static inline uint64_t behind(const struct builder *builder)
 /* Appends code in place of the instruction at hand. 0, or why that cannot be done. */
 enum give_back builder_translate(struct builder *builder);
 
-/* The block ends here, to go on at `to` without a word. */
+/*
+ * Whether the way from `to` on that makes no word leads to the block. With none on a way around, nobody could
+ * tell how often it was gone. (Or it is too long to say.)
+ */
+bool builder_leads_back(const struct builder *builder, uint64_t to);
+
+/* The block ends here, to go on at `to`: without a word, unless that leads back. */
 void builder_go_on(struct builder *builder, uint64_t to);

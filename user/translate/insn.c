@@ -6,8 +6,9 @@
  *	jcc T			jcc stub	...	stub: word, jmp T	(made when it is taken first)
  *	jcc T, taken at once	jncc stub, jmp T	stub: word, jmp to what is behind	(block_turn())
  *	jmp T, backward		word, jmp T
- *	call T, backward	push the guest's return address, word, jmp T
- *	jmp, call T, forward	the same without the word
+ *	jmp T, forward		jmp T
+ *	call T			push the guest's return address, jmp T
+ *	... that leads back	word, jmp T	(builder_leads_back())
  *	ret, jmp r, call r	target to rcx, jmp gs:[targets + cx * 8] ... entry of T: is it T? word, jmp T
  *	syscall			to the gate
  */
@@ -77,8 +78,34 @@ static void end(struct builder *builder, enum block_end how, uint64_t next)
 	builder->done = true;
 }
 
+bool builder_leads_back(const struct builder *builder, uint64_t to)
+{
+	enum { BLOCKS = 64 };
+
+	for (unsigned int i = 0; i < BLOCKS; i++) {
+		const struct block *block = known_find(to);
+
+		if (to == builder->block->guest)
+			return true;
+		if (!block || block->end != BLOCK_GOES_ON)
+			return false;
+		to = block->next;
+	}
+	return true;
+}
+
+static void branch_to(struct builder *builder, uint64_t to)
+{
+	end(builder, BLOCK_BRANCHES, 0);
+	emit_branch(&builder->emitter, new_site(builder, builder->pc, to));
+}
+
 void builder_go_on(struct builder *builder, uint64_t to)
 {
+	if (builder_leads_back(builder, to)) {
+		branch_to(builder, to);
+		return;
+	}
 	end(builder, BLOCK_GOES_ON, to);
 	emit_on(builder, new_site(builder, builder->pc, to));
 }
@@ -129,13 +156,10 @@ static enum give_back translate_direct(struct builder *builder)
 		emit_fetch(emitter, behind(builder));
 		builder->push = emit_push(emitter, behind(builder));
 	}
-	if (to <= builder->pc) {
-		end(builder, BLOCK_BRANCHES, 0);
-		emit_branch(emitter, new_site(builder, builder->pc, to));
-		return GIVE_NOTHING;
-	}
-	end(builder, BLOCK_GOES_ON, to);
-	emit_on(builder, new_site(builder, builder->pc, to));
+	if (to <= builder->pc && (builder->insn.kind != BRANCH_CALL || shared()->times_calls))
+		branch_to(builder, to);
+	else
+		builder_go_on(builder, to);
 	return GIVE_NOTHING;
 }
 

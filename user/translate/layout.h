@@ -25,9 +25,10 @@
  *
  * The ring holds words of 32 bits. A word below RING_TAG is the number of a site (that branch was taken; or,
  * of a block that is turned, its last one was not), or BLOCK_WORD + the number of a block (an indirect branch
- * arrived there). All that is not recorded moves to higher addresses only, so that the way from one word to
- * the next is unambiguous. A site of a trace (struct trace_step) says that it was left there. A word from
- * RING_TAG on says what the two words before it are: the ring is read from its newest word backwards.
+ * arrived there). From one word to the next each block is passed once at most, so that the way is
+ * unambiguous: what is not recorded moves to higher addresses, or is a call, and does not lead back. A site
+ * of a trace (struct trace_step) says that it was left there. A word from RING_TAG on says what the two words
+ * before it are: the ring is read from its newest word backwards.
  *
  * Numbers only grow. BLOCKS, SITES, LENGTHS and BYTES are indexed by their low bits, so that new ones take
  * the place of the oldest. What was translated since the cache was flushed last is a generation, which fills

@@ -38,10 +38,13 @@ static const struct block *block_at(struct walk *walk, uint64_t guest)
 	return *recent;
 }
 
+/* Blocks: a way without a word has fewer. Of those of several epochs there may be some that lead around. */
+enum { WAY_MAX = 1 << 14 };
+
 /* To the end of the block, and beyond it where no word would tell. False: that is not known. */
 static bool go_on(struct walk *walk)
 {
-	if (!walk->block || walk->block->end != BLOCK_GOES_ON)
+	if (!walk->block || walk->block->end != BLOCK_GOES_ON || ++walk->way > WAY_MAX)
 		return false;
 	walk_pass(walk, walk->block->cond_cnt);
 	enter(walk, block_at(walk, walk->block->next));
@@ -85,7 +88,7 @@ static bool leads_to(const struct walk *walk, const struct goal *goal, uint32_t 
 	const struct block *block = arena_block_at(walk->arena, walk->ip, epoch);
 
 	*ret_change = NULL;
-	while (block) {
+	for (unsigned int i = 0; block && i < WAY_MAX; i++) {
 		if (block->died > epoch && (!*ret_change || block->died < (*ret_change)->died))
 			*ret_change = block;
 		if (is_goal(goal, block))
@@ -146,6 +149,7 @@ static void look_for(struct walk *walk, struct goal goal)
 {
 	const struct block *block = goal.block;
 
+	walk->way = 0;
 	if (block && walk->epoch < block->born)
 		walk->epoch = block->born;
 	if (block && walk->ip == block->guest) {
@@ -204,6 +208,19 @@ static uint32_t conds_before(const struct walk *walk, const struct block *block,
 	return cnt;
 }
 
+/* Whether the way leads there once more: blocks overlap, and a call leads back. */
+static bool comes_again(struct walk *walk, uint64_t ip)
+{
+	const struct block *block = walk->block;
+
+	for (unsigned int i = 0; i < WAY_MAX && block && block->end == BLOCK_GOES_ON; i++) {
+		block = block_at(walk, block->next);
+		if (block && (is_in(block, ip) || is_behind_break(block, ip)))
+			return true;
+	}
+	return false;
+}
+
 bool walk_to_address(struct walk *walk, uint64_t ip)
 {
 	bool is_behind;
@@ -212,6 +229,10 @@ bool walk_to_address(struct walk *walk, uint64_t ip)
 	while (walk->block && !is_in(walk->block, ip) && !is_behind_break(walk->block, ip))
 		if (!go_on(walk))
 			break;
+	if (comes_again(walk, ip)) {
+		walk_lose(walk, ip);
+		return false;
+	}
 	is_behind = walk->block && is_behind_break(walk->block, ip);
 	if (is_behind)
 		walk_pass(walk, walk->block->cond_cnt);

@@ -23,6 +23,7 @@ struct walk {
 	uint64_t ip;				 /* where control was at the last word ... */
 	const struct block *block;		 /* ... the block there, once it is looked for ... */
 	uint32_t conds;				 /* ... and how many conditional jumps of it were passed */
+	uint32_t way;				 /* that block is so many behind the one at ip */
 	uint32_t epoch;				 /* as far as is known: of that block, ... */
 	uint32_t epoch_min;			 /* ... if it is not an earlier one */
 	uint64_t next;				 /* where a system call goes on */
@@ -55,5 +56,8 @@ bool walk_to_block(struct walk *walk, const struct block *block, uint64_t to);
 /* To the next block that ends so, and to its end. False: there is none. */
 bool walk_to_end(struct walk *walk, enum block_end end);
 
-/* To an instruction, as far as the blocks lead there. Returns whether it is behind one that breaks. */
+/*
+ * To an instruction, as far as the blocks lead there; what came before it is lost if they do so twice.
+ * Returns whether it is behind one that breaks.
+ */
 bool walk_to_address(struct walk *walk, uint64_t ip);

@@ -391,6 +391,65 @@ TEST(at_a_probe)
 	check(&fixture, t + 100, 0x1020);
 }
 
+/* 1000 goes on to 800, and that to `next`: 1020, where an indirect branch is the end, or 1000. */
+static void call_back(const struct fixture *fixture, uint64_t next)
+{
+	struct block behind[] = {
+		{.guest = 0x800, .guest_end = 0x810, .next = next, .end = BLOCK_GOES_ON},
+		{.guest = 0x1020, .guest_end = 0x1040, .end = BLOCK_INDIRECT},
+	};
+	struct block *first = (struct block *)(void *)(fixture->arena->bytes + ARENA_BLOCKS);
+
+	first->next = 0x800;
+	memcpy(first + 3, behind, sizeof(behind));
+	((struct shared *)fixture->arena->bytes)->block_cnt = 5;
+}
+
+/* Two blocks on the way have the instruction: nobody knows in which one that was. */
+TEST(interrupted_in_one_of_two)
+{
+	struct fixture fixture;
+	const uint64_t t = tsc_clock.ns;
+
+	fixture_init(&fixture);
+	call_back(&fixture, 0x1020);
+	arena_append(fixture.arena, fixture.slot, 0x1000, RING_GO);
+	arena_append(fixture.arena, fixture.slot, 0x1008, RING_STOP);
+	arena_append(fixture.arena, fixture.slot, 0x1000, RING_GO);
+	arena_append(fixture.arena, fixture.slot, 0x1030, RING_STOP);
+	arena_append(fixture.arena, fixture.slot, 0x1050, RING_GO);
+	encoder_enable(&fixture.expected, t, 0x1000);
+	encoder_boundary(&fixture.expected, t, 0x1000);
+	encoder_disable_async(&fixture.expected, t, 0x1008);
+	encoder_enable(&fixture.expected, t, 0x1000);
+	encoder_boundary(&fixture.expected, t, 0x1000);
+	encoder_overflow(&fixture.expected, t, 0x1030);
+	encoder_disable_async(&fixture.expected, t, 0x1030);
+	encoder_enable(&fixture.expected, t, 0x1050);
+	encoder_boundary(&fixture.expected, t, 0x1050);
+	check(&fixture, t, 0x1050);
+}
+
+/* Blocks of several epochs may lead around, and not to what the ring tells of. */
+TEST(way_around)
+{
+	enum { CONDS = 1 << 14 }; /* of the ways around that are gone */
+	struct fixture fixture;
+	const uint64_t t = tsc_clock.ns;
+
+	fixture_init(&fixture);
+	call_back(&fixture, 0x1000);
+	arena_append(fixture.arena, fixture.slot, 0x1000, RING_GO);
+	word(&fixture, 3);
+	encoder_enable(&fixture.expected, t, 0x1000);
+	encoder_boundary(&fixture.expected, t, 0x1000);
+	for (int i = 0; i < CONDS; i++)
+		encoder_conditional(&fixture.expected, t, false);
+	encoder_overflow(&fixture.expected, t, 0x1050);
+	encoder_boundary(&fixture.expected, t, 0x1050);
+	check(&fixture, t, 0x1050);
+}
+
 /* The oldest words are gone; what is left begins in the middle of a time. */
 TEST(overwritten)
 {
