@@ -281,6 +281,7 @@ struct context {
 	uint64_t mask;	    /* what the program itself blocks */
 	uint64_t fresh_end; /* bytes that were written to the ring when the runtime was left last ... */
 	uint64_t told_at;   /* the time that the runtime has told last */
+	int32_t news;	    /* of the looks for traces (trace.c), how many find what none has seen before */
 	uint32_t fresh;	    /* ... to the block of this number + 1, which was new; 0: it was none */
 };
 

@@ -23,6 +23,7 @@
 enum {
 	SEEN_OFTEN = 8,
 	TRACED_NEVER = 255,
+	NEWS_ALL = 1 << 16,
 };
 
 /* ---- making one ---- */
@@ -286,14 +287,15 @@ static bool is_worth(const struct path *path, const struct block *head)
 	return path->word_cnt >= 2 && (!head->trace || path->cnt > 2u * block_at(head->trace - 1)->step_cnt);
 }
 
-static void look_from(const uint32_t *words, unsigned int at)
+static void look_from(struct context *context, const uint32_t *words, unsigned int at)
 {
-	enum { STEPS = 64 };
+	enum { STEPS = 64, LOOKS = 64 };
 	struct block *head = NULL;
 	struct path path;
 
 	for (unsigned int i = 0; i < STEPS && at < CHUNK_WORDS && !head; i++, at++)
 		head = known_find(head_behind(words[at]));
+	context->news += ((head && head->seen ? 0 : NEWS_ALL) - context->news) / LOOKS;
 	if (!can_be_traced(head) || head->seen == TRACED_NEVER || ++head->seen % SEEN_OFTEN)
 		return;
 	path_follow(&path, head, words, at);
@@ -303,7 +305,8 @@ static void look_from(const uint32_t *words, unsigned int at)
 
 /*
  * Ways that are taken often are found soon; later on a look is rarely worth its time, but a loop that begins
- * then is found within some milliseconds all the same.
+ * then is found within some milliseconds all the same. Nor is it worth that in a program that does something
+ * else each time, as a compiler does: many looks find a place that none has seen before.
  */
 bool trace_is_due(const struct context *context)
 {
@@ -311,8 +314,10 @@ bool trace_is_due(const struct context *context)
 		NEAR = 64, /* bytes: else the word of a trace has come here in the middle of a part */
 		EAGER = 16384,
 		GAP_MAX = 32,
+		NEWS_GAP = 24,
 	};
-	uint64_t written = bytes_written(context), parts = written / TIME_EVERY, gap = 1 + parts / EAGER;
+	uint64_t written = bytes_written(context), parts = written / TIME_EVERY;
+	uint64_t gap = 1 + parts / EAGER + (uint64_t)context->news * NEWS_GAP / NEWS_ALL;
 
 	return !shared()->times_calls && !shared()->hold && written % TIME_EVERY <= NEAR &&
 	       parts % (gap < GAP_MAX ? gap : GAP_MAX) == 0;
@@ -328,7 +333,7 @@ void trace_look(struct context *context)
 		end = 0;
 	words = (const uint32_t *)(context->self + (uint64_t)end - TIME_EVERY);
 	random = random * 6364136223846793005u + 1442695040888963407u; /* (Knuth, MMIX) */
-	look_from(words, (unsigned int)(random >> 33) % CHUNK_WORDS);
+	look_from(context, words, (unsigned int)(random >> 33) % CHUNK_WORDS);
 }
 
 static bool has_dead_step(const struct block *trace)
