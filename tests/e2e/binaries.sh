@@ -34,6 +34,10 @@ refused() {
 }
 check 'another build is refused, and the rest decoded' refused
 check 'the right one below --symfs' same_as_before --symfs "$tmp/fs"
+same_from_here() (
+	cd "$tmp" && same_as_before --symfs fs
+)
+check 'the same by a relative path' same_from_here
 cp "$tmp/fs$tmp/bin/program" "$tmp/cache/$id/executable"
 check "the right one in debuginfod's cache" env DEBUGINFOD_CACHE_PATH="$tmp/cache" "$trailcam" decode -o "$tmp/now.tsv" "$tmp/rec"
 check 'with the same calls as before' cmp "$tmp/before.tsv" "$tmp/now.tsv"

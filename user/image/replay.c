@@ -8,7 +8,7 @@ int image_replay_mapping(struct image *image, uint64_t time_ns, const struct sid
 		.addr = mapping->addr,
 		.size = mapping->size,
 		.file_offset = mapping->file_offset,
-		.path = path && sideband_is_file(path) ? path : NULL,
+		.path = sideband_is_file(mapping->name) ? path : NULL,
 		.object = mapping->name,
 	};
 

@@ -6,7 +6,7 @@
 #include "model/sideband.h"
 
 /*
- * Adds a mapping. `path`: where the file can be read now; NULL, or not the name of a file: it cannot be read.
+ * Adds a mapping. `path`: where its file, if it is of one, can be read now; NULL: it cannot be read.
  * Errors as image_map().
  */
 int image_replay_mapping(struct image *image, uint64_t time_ns, const struct sideband_mapping *mapping,
