@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 # The traced program is replaced by another build before the recording is decoded: that is not decoded into
-# nonsense, and the right file is found elsewhere.
+# nonsense, and the right file is found elsewhere. Of files that only the process leads to, copies are kept.
 . tests/e2e/lib.sh
 
 decode() {
@@ -49,4 +49,42 @@ missing() {
 	decode && grep -q 'gap: no code' "$tmp/now.tsv"
 }
 check 'a file that is gone is a gap' missing
+
+# starts [COMMAND...]: $tmp/bin/gone, a copy of `busy`, with a C library of its own, until $tmp/on is gone. Its
+# files are removed.
+mkdir "$tmp/lib"
+starts() {
+	cp "$programs/busy" "$tmp/bin/gone" && cp "$(ldd "$programs/busy" | awk '/libc\.so/ { print $3 }')" "$tmp/lib" && : >"$tmp/on" || return 1
+	LD_LIBRARY_PATH=$tmp/lib "$@" "$tmp/bin/gone" "$tmp/on" &
+	pid=$!
+	wait_until runs $pid gone && rm "$tmp/bin/gone" "$tmp/lib/"*
+}
+named() {
+	for name in turn clock_nanosleep; do
+		cut -f4 "$1" | grep -q "^$name\\>" || { cat "$1"; return 1; }
+	done
+}
+is_traced() {
+	grep -q '^TracerPid:.[1-9]' /proc/$pid/status
+}
+ends_in_recording() {
+	starts "$@" || return 1
+	"$trailcam" attach --source samples -o "$tmp/end.tsv" $pid 2>"$tmp/err" &
+	tracer=$!
+	wait_until is_traced && sleep 0.3 && rm "$tmp/on" && wait $tracer && named "$tmp/end.tsv"
+}
+ends_before_decoding() {
+	starts && "$trailcam" attach --source samples --duration 300ms --keep-recording "$tmp/kept" -o "$tmp/before.tsv" $pid 2>"$tmp/err" || return 1
+	rm "$tmp/on" && wait $pid && "$trailcam" decode -o "$tmp/now.tsv" "$tmp/kept" 2>"$tmp/err" && named "$tmp/now.tsv" && cmp "$tmp/before.tsv" "$tmp/now.tsv"
+}
+if [ "$(id -u)" -eq 0 ]; then
+	check 'removed files of a program that ends in the recording' ends_in_recording
+	check 'and of one that has ended when the recording is decoded' ends_before_decoding
+	mkdir "$tmp/own"
+	# shellcheck disable=SC2016
+	check 'files of a mount namespace that ends with its program' ends_in_recording unshare -m sh -c '
+		mount -t tmpfs none "$0" && cp "$1" "$0/gone" && exec "$0/gone" "$2"' "$tmp/own"
+else
+	skip 'files that only a process leads to' 'only root can read them'
+fi
 finish

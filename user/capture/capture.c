@@ -114,8 +114,9 @@ static int keep_code(struct capture *capture)
 {
 	bool is_driven = session_started(capture->session) && !capture_is_free_running(capture);
 	uint64_t now = is_driven ? 0 : session_now(capture->session);
+	int err = code_stores_export(capture->codes, now, capture->snapshot);
 
-	return code_stores_export(capture->codes, now, capture->snapshot);
+	return err ? err : code_stores_keep_files(capture->codes, 0, capture->snapshot);
 }
 
 static int take_session(struct capture *capture)

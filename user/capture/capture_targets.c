@@ -107,8 +107,9 @@ static int mapped(void *ctx, pid_t pid, const struct maps *before, const struct 
 static int leaving(void *ctx, pid_t pid)
 {
 	struct capture *capture = ctx;
+	int err = code_stores_keep_private(capture->codes, pid, session_now(capture->session));
 
-	return code_stores_keep_private(capture->codes, pid, session_now(capture->session));
+	return err ? err : code_stores_keep_files(capture->codes, pid, capture->snapshot);
 }
 
 static void unpatch(void *ctx, const struct sideband_mapping *mapping, uint64_t addr, uint8_t *bytes,

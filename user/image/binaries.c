@@ -2,6 +2,7 @@
 /* Caches: tools/perf/Documentation/perf-buildid-cache.txt; debuginfod-client-config(7). */
 #include "image/binaries.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -9,11 +10,15 @@
 #include <sys/stat.h>
 
 #include "base/array.h"
+#include "base/file/plain_file.h"
+#include "base/file/reading.h"
 #include "base/log.h"
 #include "elf/elf_file.h"
 #include "model/sideband.h"
 
 enum { HEX_BYTES = 2 * sizeof(((struct build_id *)0)->bytes) + 1 };
+
+enum { COPIES_MAX = 512 << 20 }; /* bytes; they are held in memory */
 
 struct binary {
 	char *name, *path; /* path may be NULL */
@@ -76,6 +81,11 @@ static bool read_build_id(const char *path, struct build_id *ret_id)
 	return ret_id->size;
 }
 
+static bool is_same_id(const struct build_id *a, const struct build_id *b)
+{
+	return a && b && a->size && a->size == b->size && !memcmp(a->bytes, b->bytes, a->size);
+}
+
 static void to_hex(const struct build_id *id, char text[static HEX_BYTES])
 {
 	*text = '\0';
@@ -92,8 +102,7 @@ static bool is_it(const char *path, const struct build_id *wanted)
 
 	if (!is_file(path))
 		return false;
-	return !wanted || (read_build_id(path, &id) && id.size == wanted->size &&
-			   !memcmp(id.bytes, wanted->bytes, id.size));
+	return !wanted || (read_build_id(path, &id) && is_same_id(&id, wanted));
 }
 
 /* Takes over `path`, which may be NULL. */
@@ -145,6 +154,28 @@ static char *in_caches(const struct build_id *wanted)
 	return path ? path : in_debuginfod(wanted, hex);
 }
 
+/* The copy of that file, perhaps made under the name that it has through another process. */
+static const struct code_copy *find_copy(const struct snapshot *snapshot, const char *name)
+{
+	const struct build_id *wanted = snapshot_build_id(snapshot, name);
+
+	for (size_t i = 0; i < snapshot->copy_cnt; i++) {
+		const struct code_copy *copy = &snapshot->copies[i];
+
+		if (copy->pid == -1 && (!strcmp(copy->name, name) ||
+					is_same_id(wanted, snapshot_build_id(snapshot, copy->name))))
+			return copy;
+	}
+	return NULL;
+}
+
+static char *in_copies(const struct snapshot *snapshot, const char *name)
+{
+	const struct code_copy *copy = find_copy(snapshot, name);
+
+	return copy && copy->path ? strdup(copy->path) : NULL;
+}
+
 static char *find(const struct binaries *binaries, const char *name, const struct build_id *wanted)
 {
 	char *path = NULL;
@@ -153,6 +184,8 @@ static char *find(const struct binaries *binaries, const char *name, const struc
 		path = if_it_is(format("%s/%s", binaries->symfs, name), wanted);
 	if (!path && binaries->symfs)
 		path = if_it_is(format("%s/%s", binaries->symfs, strrchr(name, '/') + 1), wanted);
+	if (!path)
+		path = in_copies(binaries->snapshot, name);
 	if (!path)
 		path = if_it_is(strdup(name), wanted);
 	return path ? path : in_caches(wanted);
@@ -197,6 +230,51 @@ int binaries_find(struct binaries *binaries, const char *name, const char **ret_
 }
 
 /* ---- capturing ---- */
+
+static uint64_t copied_bytes(const struct snapshot *snapshot)
+{
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; i < snapshot->copy_cnt; i++)
+		bytes += snapshot->copies[i].pid == -1 ? snapshot->copies[i].size : 0;
+	return bytes;
+}
+
+/* A file that cannot be read is left out, and so is one that there is no room for. */
+static int copy_file(struct snapshot *snapshot, const char *name, const char *path)
+{
+	CLEANUP(fclosep) FILE *file = plain_file_stream(path);
+	CLEANUP(freep) uint8_t *bytes = NULL;
+	struct stat st;
+
+	if (!file || fstat(fileno(file), &st) || !st.st_size)
+		return 0;
+	if (copied_bytes(snapshot) + (uint64_t)st.st_size > COPIES_MAX) {
+		log_warn("%s is not copied, since all copies would have more than %d MiB: its calls have no "
+			 "names once its process has ended",
+			 name, COPIES_MAX >> 20);
+		return 0;
+	}
+	bytes = malloc((size_t)st.st_size);
+	if (!bytes)
+		return -ENOMEM;
+	if (fread(bytes, 1, (size_t)st.st_size, file) != (size_t)st.st_size)
+		return 0;
+	return snapshot_take_copy(snapshot, -1, snapshot->copy_cnt, name, TAKE_PTR(bytes),
+				  (size_t)st.st_size);
+}
+
+int binaries_keep(struct snapshot *snapshot, const char *name, const char *path)
+{
+	struct build_id id;
+
+	if (!is_file(path) || !reading_has(path, ELFMAG, SELFMAG, SELFMAG))
+		return 0;
+	if (!snapshot_build_id(snapshot, name) && read_build_id(path, &id) &&
+	    snapshot_add_build_id(snapshot, name, &id))
+		return -ENOMEM;
+	return find_copy(snapshot, name) ? 0 : copy_file(snapshot, name, path);
+}
 
 int binaries_note_build_ids(struct snapshot *snapshot)
 {

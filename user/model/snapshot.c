@@ -167,8 +167,8 @@ struct aux_trace *snapshot_add_aux(struct snapshot *snapshot)
 
 bool code_copy_is_file(const struct code_copy *copy)
 {
-	return !strcmp(copy->name, "[vdso]") || !strcmp(copy->name, JIT_PERF_MAP) ||
-	       !strcmp(copy->name, JIT_DUMP) || !strcmp(copy->name, JIT_JVM) || code_copy_is_kernel(copy);
+	return copy->pid == -1 || !strcmp(copy->name, "[vdso]") || !strcmp(copy->name, JIT_PERF_MAP) ||
+	       !strcmp(copy->name, JIT_DUMP) || !strcmp(copy->name, JIT_JVM);
 }
 
 bool code_copy_is_kernel(const struct code_copy *copy)

@@ -55,7 +55,10 @@ struct code_copy {
 /* ... or what we read of it: the lines of source/jvm_code.h. */
 #define JIT_JVM	     "[jvm]"
 
-/* Names of copies of kernel code and symbols, with pid -1 (source/pt/kernel_code.h). */
+/*
+ * Names of copies of kernel code and symbols, with pid -1 (source/pt/kernel_code.h). A copy with that pid and
+ * the name of a mapped file is the whole file (binaries_keep()).
+ */
 #define KERNEL_CODE    "[kernel]"
 #define KERNEL_NAMES   "[kallsyms]"
 #define KERNEL_MODULES "[modules]"
@@ -63,8 +66,8 @@ struct code_copy {
 bool code_copy_is_kernel(const struct code_copy *copy);
 
 /*
- * Whether the copy needs a file of its own (the vDSO, a compiler's file, all of the kernel's). All others
- * share one.
+ * Whether the copy needs a file of its own (the vDSO, a compiler's file, all that belongs to no process). All
+ * others share one.
  */
 bool code_copy_is_file(const struct code_copy *copy);
 

@@ -100,6 +100,18 @@ char *maps_reachable_name(pid_t pid, const struct sideband_mapping *mapping)
 	return reachable_name(pid, mapping, maps_shares_tree(pid));
 }
 
+char *maps_only_way(pid_t pid, const struct sideband_mapping *mapping)
+{
+	char *path = NULL;
+
+	if (!strncmp(mapping->name, "/proc/", strlen("/proc/")))
+		return strdup(mapping->name);
+	if (!is_deleted(mapping->name) || asprintf(&path, "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, pid,
+						   mapping->addr, mapping->addr + mapping->size) < 0)
+		return NULL;
+	return path;
+}
+
 static void make_reachable(struct maps *maps, pid_t pid)
 {
 	bool same_tree = maps_shares_tree(pid);

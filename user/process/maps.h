@@ -29,6 +29,13 @@ int maps_read(struct maps *ret_maps, pid_t pid);
 char *maps_reachable_name(pid_t pid, const struct sideband_mapping *mapping);
 
 /*
+ * A path that leads to the mapping's file as long as the process lives, where the file is not to be found
+ * otherwise: the name that maps_read() gave it is of that kind, or it was deleted. The caller frees it. NULL:
+ * it is no such file, or out of memory.
+ */
+char *maps_only_way(pid_t pid, const struct sideband_mapping *mapping);
+
+/*
  * Whether the process's file names are valid for us, too: it has the same root directory and mount namespace.
  */
 bool maps_shares_tree(pid_t pid);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "image/binaries.h"
 #include "model/sideband.h"
 #include "source/jit_files.h"
 #include "source/jvm_code.h"
@@ -102,6 +103,30 @@ int code_stores_keep_private(struct code_stores *stores, pid_t pid, uint64_t now
 	struct code_of *found = find(stores, pid);
 
 	return found ? keep(found, now) : 0;
+}
+
+static int keep_files(const struct code_of *item, struct snapshot *snapshot)
+{
+	const struct maps *maps = code_store_maps(item->store);
+	int err = 0;
+
+	for (size_t i = 0; i < maps->cnt && !err; i++) {
+		CLEANUP(freep) char *path = maps_only_way(item->pid, &maps->items[i].mapping);
+
+		if (path)
+			err = binaries_keep(snapshot, maps->items[i].mapping.name, path);
+	}
+	return err;
+}
+
+int code_stores_keep_files(struct code_stores *stores, pid_t pid, struct snapshot *snapshot)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < stores->cnt && !err; i++)
+		if (!stores->items[i].ended && (!pid || stores->items[i].pid == pid))
+			err = keep_files(&stores->items[i], snapshot);
+	return err;
 }
 
 /* The older half of those that have ended. */

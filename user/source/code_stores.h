@@ -24,6 +24,12 @@ int code_stores_set_maps(struct code_stores *stores, pid_t pid, const struct map
 int code_stores_keep_private(struct code_stores *stores, pid_t pid, uint64_t now);
 
 /*
+ * Appends copies of the files that only that process, or with 0 each living one, leads to (maps_only_way()).
+ * 0 or -ENOMEM.
+ */
+int code_stores_keep_files(struct code_stores *stores, pid_t pid, struct snapshot *snapshot);
+
+/*
  * The process has ended. What is kept of the last CODE_STORES_ENDED processes that did is exported; what came
  * before is dropped. 0 or -ENOMEM.
  */
