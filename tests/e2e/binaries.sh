@@ -84,6 +84,15 @@ if [ "$(id -u)" -eq 0 ]; then
 	# shellcheck disable=SC2016
 	check 'files of a mount namespace that ends with its program' ends_in_recording unshare -m sh -c '
 		mount -t tmpfs none "$0" && cp "$1" "$0/gone" && exec "$0/gone" "$2"' "$tmp/own"
+	probed_where_it_is() {
+		starts && status_is 0 "$trailcam" attach --source none --duration 10s -t libc.so.6:nanosleep -o "$tmp/hit.tsv" $pid 2>"$tmp/err" || return 1
+		rm "$tmp/on" && wait $pid && says "$tmp/err" 'hit libc.so.6:nanosleep'
+	}
+	if bpf_missing; then
+		skip 'a trigger in a removed file' "$bpf_reason"
+	else
+		check 'a trigger in a removed file' probed_where_it_is
+	fi
 else
 	skip 'files that only a process leads to' 'only root can read them'
 fi

@@ -11,6 +11,7 @@
 
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/array.h"
 #include "base/error.h"
@@ -48,6 +49,38 @@ static bool is_meant(const char *path, const char *file)
 	if (file[0] == '/')
 		return len <= path_len && !strcmp(path + path_len - len, file);
 	return !strncmp(base, file, len) && (!base[len] || base[len] == '.' || base[len] == '-');
+}
+
+/*
+ * In a file that the process maps though it was removed or replaced since: under its name there is another
+ * one, which the process does not execute. -EACCES with a sentence: the place is in such a file, which this
+ * user may not open.
+ */
+static int resolve_in_removed(struct trigger *ret_trigger, const struct trigger_spec *spec, pid_t pid,
+			      const struct maps *maps, const char *exe, uint32_t action)
+{
+	int err = -ENOENT;
+
+	for (size_t i = 0; i < maps->cnt; i++) {
+		const struct sideband_mapping *mapping = &maps->items[i].mapping;
+		CLEANUP(freep) char *name = maps_removed_name(mapping);
+		CLEANUP(freep) char *path = name ? maps_only_way(pid, mapping) : NULL;
+
+		if (!path || (spec->file && !is_meant(name, spec->file)))
+			continue;
+		/* Without a file's name the program itself comes first. */
+		if (!spec->file && !trigger_resolve_in(ret_trigger, spec, exe, action))
+			return 0;
+		err = trigger_resolve_in(ret_trigger, spec, path, action);
+		if (!err || err == -ENOMEM)
+			return err;
+		if (spec->file && access(path, R_OK))
+			return fail(-EACCES,
+				    "process %d executes a %s that was removed or replaced since: it takes "
+				    "root to probe that file",
+				    pid, name);
+	}
+	return -ENOENT;
 }
 
 static int resolve_in_maps(struct trigger *ret_trigger, const struct trigger_spec *spec,
@@ -127,7 +160,9 @@ static int resolve_with_maps(struct trigger *ret_trigger, const char *text, pid_
 
 	if (!err)
 		err = find_exe(pid, maps, &exe);
-	if (err)
+	if (!err)
+		err = resolve_in_removed(ret_trigger, &spec, pid, maps, exe, action);
+	if (err != -ENOENT)
 		return err;
 	err = maps_shares_tree(pid) ? trigger_resolve(ret_trigger, text, exe, action)
 	      : spec.file	    ? -ENOENT

@@ -80,17 +80,18 @@ static char *path_through_process(pid_t pid, const struct sideband_mapping *mapp
 	return leads_there(path, mapping) ? TAKE_PTR(path) : NULL;
 }
 
-static bool is_deleted(const char *name)
+static const char removed[] = " (deleted)";
+
+static bool is_removed(const char *name)
 {
-	static const char mark[] = " (deleted)";
 	size_t len = strlen(name);
 
-	return len >= strlen(mark) && !strcmp(name + len - strlen(mark), mark);
+	return *name == '/' && len >= strlen(removed) && !strcmp(name + len - strlen(removed), removed);
 }
 
 static char *reachable_name(pid_t pid, const struct sideband_mapping *mapping, bool same_tree)
 {
-	if (!mapping->ino || mapping->name[0] != '/' || (same_tree && !is_deleted(mapping->name)))
+	if (!mapping->ino || mapping->name[0] != '/' || (same_tree && !is_removed(mapping->name)))
 		return NULL;
 	return path_through_process(pid, mapping);
 }
@@ -106,10 +107,16 @@ char *maps_only_way(pid_t pid, const struct sideband_mapping *mapping)
 
 	if (!strncmp(mapping->name, "/proc/", strlen("/proc/")))
 		return strdup(mapping->name);
-	if (!is_deleted(mapping->name) || asprintf(&path, "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, pid,
+	if (!is_removed(mapping->name) || asprintf(&path, "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, pid,
 						   mapping->addr, mapping->addr + mapping->size) < 0)
 		return NULL;
 	return path;
+}
+
+char *maps_removed_name(const struct sideband_mapping *mapping)
+{
+	return is_removed(mapping->name) ? strndup(mapping->name, strlen(mapping->name) - strlen(removed))
+					 : NULL;
 }
 
 static void make_reachable(struct maps *maps, pid_t pid)

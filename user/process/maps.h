@@ -35,6 +35,9 @@ char *maps_reachable_name(pid_t pid, const struct sideband_mapping *mapping);
  */
 char *maps_only_way(pid_t pid, const struct sideband_mapping *mapping);
 
+/* The name that the mapping's file had before it was removed or replaced; NULL: it was not. */
+char *maps_removed_name(const struct sideband_mapping *mapping);
+
 /*
  * Whether the process's file names are valid for us, too: it has the same root directory and mount namespace.
  */
