@@ -116,6 +116,7 @@ void snapshot_free(struct snapshot *snapshot)
 	for (size_t i = 0; i < snapshot->build_id_cnt; i++)
 		free(snapshot->build_ids[i].name);
 	free(snapshot->build_ids);
+	hash_index_release(&snapshot->build_id_index);
 	free(snapshot);
 }
 
@@ -253,12 +254,14 @@ int snapshot_add_build_id(struct snapshot *snapshot, const char *name, const str
 		free(named.name);
 		return -ENOMEM;
 	}
-	return 0;
+	return hash_index_add(&snapshot->build_id_index, hash_text(0, name), snapshot->build_id_cnt - 1);
 }
 
 const struct build_id *snapshot_build_id(const struct snapshot *snapshot, const char *name)
 {
-	for (size_t i = 0; i < snapshot->build_id_cnt; i++)
+	const struct hash_index *index = &snapshot->build_id_index;
+
+	for (size_t at = 0, i; (i = hash_index_next(index, hash_text(0, name), &at)) != HASH_INDEX_END;)
 		if (!strcmp(snapshot->build_ids[i].name, name))
 			return &snapshot->build_ids[i].id;
 	return NULL;

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "base/cleanup.h"
+#include "base/containers/hash_index.h"
 #include "bpf/alloc.h"
 #include "model/call.h"
 #include "model/hit.h"
@@ -157,6 +158,7 @@ struct snapshot {
 	size_t copy_cnt, copy_cap;
 	struct named_build_id *build_ids;
 	size_t build_id_cnt, build_id_cap;
+	struct hash_index build_id_index; /* of build_ids by name */
 };
 
 int snapshot_new(struct snapshot **ret_snapshot);
