@@ -125,6 +125,13 @@ file_limit() {
 		[ ! -e "$tmp/large" ] && [ ! -e "$tmp/large.fxt" ]
 }
 check 'a limit of file sizes' file_limit
+# What a program returns that has failed is not lost where the trace is.
+keeps_status() {
+	status_is 7 "$trailcam" run --source samples -o /dev/full -- sh -c 'exit 7' 2>"$tmp/err" && says "$tmp/err" 'No space left' &&
+		status_is 143 "$trailcam" run --source samples -o /dev/full -- sh -c 'kill -TERM $$' 2>"$tmp/err" && says "$tmp/err" 'No space left' &&
+		limited '-d 300000' 7 'the recording ends here' run --source translate --snapshot-size 1G -o "$o" -- sh -c 'exit 7'
+}
+check 'the status of a program where its trace is lost' keeps_status
 file_limit_is_its_own() {
 	"$trailcam" run -q --source samples -o "$o" -- sh -c 'ulimit -f 1; cat /bin/sh >"$0"; echo $?' "$tmp/limited" >"$tmp/out" 2>/dev/null && says "$tmp/out" 153
 }

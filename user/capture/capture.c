@@ -53,15 +53,19 @@ int capture_new(struct capture **ret_capture, const struct capture_config *confi
  */
 static int abandon(struct capture *capture, int err)
 {
+	bool kills = capture->config->path && !capture->has_run;
+
 	if (capture->set)
 		trigger_set_detach(capture->set);
-	if (capture->config->path && !capture->has_run)
+	if (kills)
 		kill(capture->launch.pid, SIGKILL);
 	else if (capture->config->path)
 		log_warn("the recording ends here: %s", fail_message(err));
 	session_detach(capture->session);
 	if (capture->config->path)
 		capture_wait(capture);
+	if (kills)
+		capture->wait_status = 0;
 	return err;
 }
 

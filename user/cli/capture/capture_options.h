@@ -43,8 +43,8 @@ int capture_options_check(struct capture_options *options);
  * Records, says how the recording ended, keeps it (--keep-recording), and writes the trace and the result
  * (--json). `targets`: what is traced, "the program". 1: written; 0: nothing was written, because what was
  * waited for did not come, or because the front process died (cli/front.h); -errno with a sentence, and
- * *ret_exec_failed: the program could not be executed. *ret_capture, which the caller frees, is set unless
- * the recording failed or the front process died.
+ * *ret_exec_failed: the program could not be executed. *ret_capture, which the caller frees, is NULL if
+ * nothing was begun or the front process died.
  */
 int capture_and_write(const struct capture_options *options, const char *targets,
 		      struct capture **ret_capture, bool *ret_exec_failed);

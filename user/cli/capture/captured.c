@@ -207,8 +207,12 @@ int capture_and_write(const struct capture_options *options, const char *targets
 			log_debug("attached");
 		err = capture_run(capture, &snapshot, &end, ret_exec_failed);
 	}
-	if (err || interrupt_orphaned())
+	if (interrupt_orphaned())
 		return err;
+	if (err) {
+		*ret_capture = TAKE_PTR(capture);
+		return err;
+	}
 	if (is_unwanted(options, end)) {
 		log_say("no hit: nothing is written");
 		*ret_capture = TAKE_PTR(capture);

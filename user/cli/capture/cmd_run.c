@@ -50,8 +50,8 @@ static const struct argp argp = {
 	       "every function call, by Intel PT where there is one, else by translating PROGRAM, which then "
 	       "runs some 1.2 to 8 times slower (--source). Without a hit the trace shows what came before "
 	       "the program's end, or before Ctrl-C.\v"
-	       "The exit status is PROGRAM's own. 125: trailcam itself failed; 126: PROGRAM cannot be "
-	       "executed; 127: it was not found.",
+	       "The exit status is PROGRAM's own. 125: trailcam itself failed, and PROGRAM did not; 126: "
+	       "PROGRAM cannot be executed; 127: it was not found.",
 };
 
 static int run_program(void *ctx)
@@ -65,7 +65,7 @@ static int run_program(void *ctx)
 	if (exec_failed)
 		return front_exec_status(err);
 	status = capture ? capture_wait(capture) : 0;
-	return err < 0 || !capture ? STATUS_RUN_FAILED : end_as(status);
+	return (err < 0 || !capture) && !status ? STATUS_RUN_FAILED : end_as(status);
 }
 
 int cmd_run(int argc, char **argv)

@@ -222,7 +222,7 @@ static const struct argp argp = {
 	       "  trailcam memtrace record -p 4711 --duration 30s\n\n"
 	       "Sample what a program allocates: where, how much, and until when it lives. The trace is one "
 	       "of memtrace, for the other commands of 'trailcam memtrace' and for OCaml's viewer.\v"
-	       "The exit status is PROGRAM's own; 125: trailcam itself failed or was used wrongly; 126: "
+	       "The exit status is PROGRAM's own; 125: trailcam itself failed, and PROGRAM did not; 126: "
 	       "PROGRAM cannot be executed; 127: it was not found. With -p: 0: a trace was written; 1: none "
 	       "was.",
 };
@@ -443,7 +443,7 @@ static int run_program(struct record_options *options, const char *path)
 	if (exec_failed)
 		return front_exec_status(err);
 	wait_status = capture ? capture_wait(capture) : 0;
-	return err ? STATUS_RUN_FAILED : end_as(wait_status);
+	return err && !wait_status ? STATUS_RUN_FAILED : end_as(wait_status);
 }
 
 static int run(struct record_options *options)
