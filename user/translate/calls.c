@@ -92,11 +92,6 @@ static bool prepare_child(struct context *context)
 
 /* ---- memory ---- */
 
-static uint64_t whole_pages(uint64_t size)
-{
-	return (size + 4095) & ~4095ull;
-}
-
 /* Behind the call the runtime is entered first. */
 static void owe(struct context *context, uint64_t what)
 {
@@ -282,6 +277,11 @@ static enum give_back cannot_make(const struct context *context)
 	if ((uint32_t)regs[HOST_RAX] == SYS_prctl && (uint32_t)regs[HOST_RDI] == PR_SET_TSC &&
 	    (uint32_t)regs[HOST_RSI] == PR_TSC_SIGSEGV)
 		return GIVE_TSC;
+	/* Others may stand there. */
+	if (wants_our_place(context) && !shared()->has_threads && !shared()->ran_before) {
+		__atomic_store_n(&shared()->leave, GIVE_PLACE, __ATOMIC_SEQ_CST);
+		return GIVE_PLACE;
+	}
 	return GIVE_NOTHING;
 }
 
@@ -384,6 +384,16 @@ uint64_t before_syscall(struct context *context)
 	case SYS_prlimit64:
 		if (limit_memory(context, &result))
 			return answer(context, result);
+		break;
+	case SYS_munmap:
+	case SYS_madvise:
+		if (call_around(context, &result))
+			return answer(context, result);
+		break;
+	case SYS_mmap:
+	case SYS_mremap:
+		if (wants_our_place(context))
+			return answer(context, (uint64_t)-ENOMEM);
 		break;
 	case SYS_clone:
 	case SYS_clone3:

@@ -193,6 +193,7 @@ enum give_back {
 	GIVE_THREADS,
 	GIVE_TRAP,
 	GIVE_TSC,
+	GIVE_PLACE,
 	GIVE_END,
 	GIVE_CNT
 };

@@ -6,8 +6,10 @@
  *	mlockall		locks the mappings that are the program's, one by one
  *	limits of memory	are as much higher as what is ours needs, unless the kernel refuses: the
  *				program is told what it has asked for
+ *	munmap, madvise		leave out what is ours, where nothing is for the program
+ *	fixed mappings there	are refused, unless the program can leave that place first
  */
-#define _GNU_SOURCE /* MLOCK_ONFAULT */
+#define _GNU_SOURCE /* MLOCK_ONFAULT, MREMAP_FIXED */
 
 #include "translate/runtime.h"
 
@@ -17,6 +19,9 @@
 #include <sys/syscall.h>
 
 #include "translate/slot.h"
+
+/* Nothing of a program is behind it. */
+#define PROGRAM_END 0x7ffffffff000
 
 /* ---- locks ---- */
 
@@ -166,4 +171,80 @@ void limits_make_room(int64_t size)
 		if (!set_limit(raised->resource, &limit, NULL))
 			raised->by += (uint64_t)size;
 	}
+}
+
+/* ---- what is ours ---- */
+
+struct part {
+	uint64_t start, end;
+};
+
+static struct part nth_part(uint32_t i)
+{
+	const struct shared *all = shared();
+
+	switch (i) {
+	case 0:
+		return (struct part){ARENA_BASE, ARENA_BASE + arena_bytes(all->ring_size, all->slot_cnt)};
+	case 1:
+		return (struct part){NOPS_AT, NOPS_AT + NOPS_MAX * NOP_SIZE};
+	default:
+		return (struct part){all->regions[i - 2].start, all->regions[i - 2].start + REGION_SIZE};
+	}
+}
+
+/* The first part of ours between the addresses. False: there is none. */
+static bool find_part(uint64_t start, uint64_t end, struct part *ret_part)
+{
+	bool is_there = false;
+
+	for (uint32_t i = 0; i < shared()->region_cnt + 2; i++) {
+		struct part part = nth_part(i);
+
+		if (part.start >= end || part.end <= start || (is_there && part.start > ret_part->start))
+			continue;
+		*ret_part = part;
+		is_there = true;
+	}
+	return is_there;
+}
+
+bool call_around(const struct context *context, uint64_t *ret_result)
+{
+	const uint64_t *regs = context->regs, number = (uint32_t)regs[HOST_RAX];
+	uint64_t at = regs[HOST_RDI], end = at + whole_pages(regs[HOST_RSI]);
+	struct part part;
+	long result = 0;
+
+	/* What is no range has no effect. */
+	if (at % 4096 || end < at || end > PROGRAM_END || !find_part(at, end, &part))
+		return false;
+	for (; at < end && (!result || result == -ENOMEM); at = part.end) {
+		long err = 0;
+
+		if (!find_part(at, end, &part))
+			part = (struct part){end, end};
+		if (at < part.start)
+			err = call((long)number, at, part.start - at, regs[HOST_RDX], 0);
+		result = err ? err : result;
+	}
+	*ret_result = (uint64_t)(result || number == SYS_munmap ? result : -ENOMEM);
+	return true;
+}
+
+bool wants_our_place(const struct context *context)
+{
+	const uint64_t *regs = context->regs;
+	uint64_t start = 0, size = 0;
+	struct part part;
+
+	if ((uint32_t)regs[HOST_RAX] == SYS_mmap && regs[HOST_R10] & MAP_FIXED) {
+		start = regs[HOST_RDI];
+		size = regs[HOST_RSI];
+	} else if ((uint32_t)regs[HOST_RAX] == SYS_mremap && regs[HOST_R10] & MREMAP_FIXED) {
+		start = regs[HOST_R8];
+		size = regs[HOST_RDX];
+	}
+	return start % 4096 == 0 && start + size >= start && start + size <= PROGRAM_END &&
+	       find_part(start, start + size, &part);
 }

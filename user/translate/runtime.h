@@ -312,6 +312,17 @@ bool limit_memory(const struct context *context, uint64_t *ret_result);
 /* So much more memory is ours, or less. */
 void limits_make_room(int64_t size);
 
+static inline uint64_t whole_pages(uint64_t size)
+{
+	return (size + 4095) & ~4095ull;
+}
+
+/* munmap(2) or madvise(2) of memory around ours. False: nothing of it is ours. */
+bool call_around(const struct context *context, uint64_t *ret_result);
+
+/* Whether mmap(2) or mremap(2) would take the place of what is ours. */
+bool wants_our_place(const struct context *context);
+
 /* ---- ask.c ---- */
 
 bool tracer_is_dead(void);

@@ -157,6 +157,9 @@ static void unmap(struct injection *injection, uint64_t addr, uint64_t size)
 
 static void unmap_all(struct injection *injection, const struct shared *shared)
 {
+	/* The program may have its own there. */
+	if (shared->leave == GIVE_PLACE)
+		return;
 	/*
 	 * First what tells of the others: should we be killed in between, nobody takes
 	 * the program's own for them.

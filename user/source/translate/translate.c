@@ -34,6 +34,7 @@ static const char *const give_back_reasons[] = {
 	[GIVE_UNMAPPED] = "it has jumped to where there is no code",
 	[GIVE_THREADS] = "the program has too many threads",
 	[GIVE_TSC] = GIVE_TSC_REASON,
+	[GIVE_PLACE] = "it maps memory in the place of trailcam's",
 	[GIVE_TRAP] = "it single-steps itself",
 	[GIVE_END] = "",
 };
