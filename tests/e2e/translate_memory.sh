@@ -141,4 +141,19 @@ takes_place() {
 }
 check 'memory is mapped where ours is' takes_place maps
 check 'and stays when the trace ends' takes_place 'maps stays' --duration 300ms
+# One that is linked to low addresses has the cache above it, where its heap grows.
+cat >"$tmp/heap.c" <<'EOF'
+#include <stdio.h>
+#include <unistd.h>
+int main(void)
+{
+	int cnt = 0;
+	while (cnt < 1200 && sbrk(1 << 20) != (void *)-1)
+		cnt++;
+	printf("%d MiB\n", cnt);
+	return 0;
+}
+EOF
+gcc -O1 -w -no-pie -o "$tmp/heap" "$tmp/heap.c" || exit 1
+check 'a heap of more than a gigabyte' same 0 "$tmp/heap"
 finish

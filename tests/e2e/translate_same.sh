@@ -108,7 +108,7 @@ if [ -n "${SAME:-}" ]; then
 		$user $T postgres --single -D "$pg/d" -j postgres <"$at/tests/programs/src/load.sql" 2>&1 | grep -v "LOG: " | sed "s/[-0-9]* [0-9:.]* UTC \[[0-9]*\]//"
 		rm -r "$pg"'
 	for module in test_json test_re test_threading test_subprocess test_signal test_zlib test_sqlite3 test_dict test_generators test_socket; do
-		python3 -c "import test.$module" 2>/dev/null || {
+		python3 -c "import test.$module" >/dev/null 2>&1 || {
 			skip "python $module" 'there is no such module (libpython3.11-testsuite)'
 			continue
 		}

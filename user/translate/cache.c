@@ -350,12 +350,13 @@ static bool is_far_below_stack(uint64_t addr)
 /* Maps a region at a distance from `from` on; 0: there is no room up to `to`. Below the code if it can be. */
 static uint64_t find_room(uint64_t base, uint64_t from, uint64_t to)
 {
-	for (uint64_t away = from; away < to; away += REGION_SIZE) {
+	for (uint64_t away = from; away < to; away += REGION_SIZE)
 		if (base > away + (1 << 20) && map_at(base - away))
 			return base - away;
+	/* Above a program that is linked to low addresses is its heap: as much of that as can be. */
+	for (uint64_t away = to - REGION_SIZE; away >= from; away -= REGION_SIZE)
 		if (base + away < LIBRARIES && map_at(base + away))
 			return base + away;
-	}
 	/* A JVM reserves all that lies below its libraries. */
 	for (uint64_t away = from; base >= LIBRARIES && away < to; away += REGION_SIZE)
 		if (is_far_below_stack(base + away) && map_at(base + away))
