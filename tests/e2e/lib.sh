@@ -143,3 +143,23 @@ same() {
 	cat "$tmp/said" >>"$tmp/translated"
 	[ $native -eq "$want" ] && [ $status -eq "$want" ] && diff "$tmp/native" "$tmp/translated"
 }
+
+# both NAME PROGRAM...: its instructions, a line each with the thread before it: $tmp/NAME.stepped, and
+# $tmp/NAME.recorded by source translate.
+both() {
+	name=$1
+	shift
+	setarch -R "$trailcam" run --source step --snapshot-size 64M --step-log "$tmp/$name.log" -o "$tmp/$name.fxt.gz" -- "$@" >/dev/null 2>&1
+	setarch -R "$trailcam" run -q --source translate --snapshot-size 64M --keep-recording "$tmp/$name.rec" -o "$tmp/$name.fxt.gz" -- "$@" >/dev/null || return 1
+	cut -d' ' -f1,2 "$tmp/$name.log" >"$tmp/$name.stepped"
+	"$trailcam" dump --instructions "$tmp/$name.rec" | cut -d' ' -f1,2 >"$tmp/$name.recorded"
+}
+
+# agree NAME MINIMUM PROGRAM...: they are the same, and so many at least.
+agree() {
+	name=$1 minimum=$2
+	shift 2
+	both "$name" "$@" || return 1
+	for side in stepped recorded; do cut -d' ' -f2 "$tmp/$name.$side" >"$tmp/$name.$side.only"; done
+	[ "$(wc -l <"$tmp/$name.stepped")" -ge "$minimum" ] && cmp "$tmp/$name.stepped.only" "$tmp/$name.recorded.only"
+}

@@ -8,17 +8,6 @@
 GLIBC_TUNABLES=glibc.pthread.rseq=0
 export GLIBC_TUNABLES
 
-# agree NAME MINIMUM PROGRAM...
-agree() {
-	name=$1 minimum=$2
-	shift 2
-	setarch -R "$trailcam" run --source step --snapshot-size 64M --step-log "$tmp/$name.log" -o "$tmp/$name.fxt.gz" -- "$@" >/dev/null 2>&1
-	setarch -R "$trailcam" run -q --source translate --snapshot-size 64M --keep-recording "$tmp/$name" -o "$tmp/$name.fxt.gz" -- "$@" >/dev/null || return 1
-	cut -d' ' -f2 "$tmp/$name.log" >"$tmp/$name.stepped"
-	"$trailcam" dump --instructions "$tmp/$name" | cut -d' ' -f2 >"$tmp/$name.recorded"
-	[ "$(wc -l <"$tmp/$name.stepped")" -ge "$minimum" ] && cmp "$tmp/$name.stepped" "$tmp/$name.recorded"
-}
-
 # The newest branches are told, where packets have no room for all.
 keeps_the_newest() {
 	for size in 64K 64M; do

@@ -39,7 +39,7 @@ try() {
 
 python=/usr/bin/python3
 cat user/stacks/*.c >"$tmp/text"
-export at tmp python
+export at tmp python programs
 
 try ls ls '$T ls -lR "$at/user/base"'
 try sort sort '$T sort -u "$tmp/text"; $T sort --parallel=2 -S 1M "$tmp/text" | md5sum'
@@ -97,6 +97,8 @@ if [ -n "${SAME:-}" ]; then
 		my \$n = 0; \$n++ while (q(abcabcabd) x 500) =~ /a(?:b(?=c)|b(?!c))./g; print qq(\$n\n);
 		if (my \$pid = fork) { waitpid \$pid, 0; print \$? >> 8, qq(\n) } else { exit 5 }"'
 	try imagemagick convert-im6.q16 '$T convert-im6.q16 -size 120x90 gradient:red-blue -swirl 90 -blur 0x2 -resize 200% a.ppm; $T convert-im6.q16 a.ppm -quality 80 a.jpg; md5sum a.ppm a.jpg'
+	try ffmpeg ffmpeg 'for codec in mpeg4 libx264 libvpx-vp9; do $T ffmpeg -v error -f lavfi -i testsrc=d=1:s=160x120:r=10 -threads 2 -c:v $codec -flags +bitexact -f md5 -; done'
+	try gdb gdb '$T gdb -q -batch -nx -ex "break puts" -ex run -ex "info symbol \$rip" -ex delete -ex "stepi 100" -ex continue "$programs/torture" | sed "s/process [0-9]*/process/"'
 	try nginx nginx 'mkdir w; cp "$tmp/text" w/t; printf "events {}\nhttp { access_log off; server { listen 127.0.0.1:18089; root %s/w; gzip on; gzip_types *; } }\n" "$PWD" >c; $T nginx -p "$PWD" -c "$PWD/c" -e "$PWD/e" -g "daemon off; master_process off; pid $PWD/p;" & for i in $(seq 3000); do curl -sf http://127.0.0.1:18089/t >/dev/null && break; sleep 0.1; done; for i in 1 2 3 4 5 6 7 8 9; do curl -s http://127.0.0.1:18089/t | md5sum; curl -s -H "Accept-Encoding: gzip" http://127.0.0.1:18089/t | md5sum; curl -s -o /dev/null -w "%{http_code}\n" http://127.0.0.1:18089/no; done; kill -QUIT "$(cat p)"; wait $!; echo $?; rm -r c w e'
 	try postgres postgres '
 		# It does not run as root.
@@ -106,6 +108,34 @@ if [ -n "${SAME:-}" ]; then
 		$user initdb -D "$pg/d" --no-sync --locale=C -A trust >/dev/null 2>&1
 		cd /
 		$user $T postgres --single -D "$pg/d" -j postgres <"$at/tests/programs/src/load.sql" 2>&1 | grep -v "LOG: " | sed "s/[-0-9]* [0-9:.]* UTC \[[0-9]*\]//"
+		rm -r "$pg"'
+	# A server with a process for each of its clients, which load it at the same time, and for parts of a query.
+	try 'postgres clients' postgres '
+		user="setpriv --reuid=65534 --regid=65534 --clear-groups"
+		T=$(echo "$T" | sed "s:-o [^ ]*:--follow-forks -o /dev/null:")
+		pg=$(mktemp -d) && chmod 777 "$pg"
+		$user initdb -D "$pg/d" --no-sync --locale=C -A trust >/dev/null 2>&1
+		cd /
+		$user $T postgres -D "$pg/d" -k "$pg" -c listen_addresses= -c fsync=off >"$pg/log" 2>&1 & server=$!
+		sql="psql -XqAt -h $pg -U nobody postgres"
+		for i in $(seq 3000); do $sql -c "select 1" >/dev/null 2>&1 && break; sleep 0.1; done
+		$sql -c "create table t(a int primary key, b int, c text)"
+		clients=
+		for n in 1 2 3 4; do
+			$sql >"$pg/$n" 2>&1 <<-END & clients="$clients $!"
+				begin; insert into t select i, i * 7 % 10007, md5(i::text) from generate_series(${n}0000, ${n}2999) i; commit;
+				select count(*), sum(b), md5(string_agg(c, chr(44) order by a)) from t where a / 10000 = $n;
+				select 1 / 0;
+				do \$x\$ begin for i in 1 .. 500 loop begin if i % 50 = 0 then raise exception using message = i; end if; exception when others then null; end; end loop; end \$x\$;
+			END
+		done
+		wait $clients
+		cat "$pg"/[1-4]
+		$sql -c "set max_parallel_workers_per_gather = 2; set min_parallel_table_scan_size = 0; set parallel_setup_cost = 0; set parallel_tuple_cost = 0; select sum(length(c)), max(c), sum(b) from t"
+		$sql -c "select pg_terminate_backend(pg_backend_pid())" 2>&1 | grep FATAL
+		kill -INT "$(head -1 "$pg/d/postmaster.pid")"
+		wait $server
+		echo $?
 		rm -r "$pg"'
 	for module in test_json test_re test_threading test_subprocess test_signal test_zlib test_sqlite3 test_dict test_generators test_socket; do
 		python3 -c "import test.$module" >/dev/null 2>&1 || {
