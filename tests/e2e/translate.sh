@@ -55,7 +55,9 @@ refuses() {
 given_back() {
 	translate -- "$programs/restricted" "$3" >"$tmp/given" 2>"$tmp/why"
 	[ $? -eq 7 ] && "$programs/restricted" "$3" | diff "$tmp/given" - && "$trailcam" report "$tmp/out.fxt.gz" >"$tmp/given" &&
-		[ "$(grep -c 'it restricts its system calls' "$tmp/why")" -eq "$1" ] && says "$tmp/given" ", $2,"
+		[ "$(grep -c 'it restricts its system calls' "$tmp/why")" -eq "$1" ] && says "$tmp/given" ", $2," &&
+		"$trailcam" decode -q -o "$tmp/given.tsv" "$tmp/out.fxt.gz" &&
+		[ "$(grep -c '\[gap: it runs natively: it restricts its system calls' "$tmp/given.tsv")" -eq "$1" ]
 }
 
 # From one program to the next, and with libraries that are loaded late: between two programs one trace ends.

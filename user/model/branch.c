@@ -59,6 +59,16 @@ const char *branch_event_to_str(enum branch_event event)
 	return (unsigned int)event < EVENT_CNT ? event_names[event] : "unknown";
 }
 
+char *branch_gap_text(const struct branch *branch)
+{
+	const char *name = branch_gap_to_str(branch->gap);
+	char *text;
+	int len = branch->detail ? asprintf(&text, "[gap: %s (%d)]", name, branch->detail)
+				 : asprintf(&text, "[gap: %s]", name);
+
+	return len < 0 ? NULL : text;
+}
+
 char *branch_event_text(const struct branch *branch)
 {
 	const char *name = branch_event_to_str(branch->gap);

@@ -92,5 +92,8 @@ const char *branch_gap_to_str(enum branch_gap gap);
 /* "ptwrite", "power entry", ... */
 const char *branch_event_to_str(enum branch_event event);
 
+/* The gap as text: "[gap: overflow]", with the decoder's error code if there is one. As below. */
+char *branch_gap_text(const struct branch *branch);
+
 /* The event as text: "[ptwrite: 0x2a]". The caller frees it. NULL: out of memory. */
 char *branch_event_text(const struct branch *branch);

@@ -75,6 +75,8 @@ void snapshot_free(struct snapshot *snapshot)
 		free(snapshot->places[i].path);
 		free(snapshot->places[i].function);
 	}
+	for (size_t i = 0; i < snapshot->gap_reason_cnt; i++)
+		free(snapshot->gap_reasons[i].text);
 	for (size_t i = 0; i < snapshot->alloc_function_cnt; i++)
 		free(snapshot->alloc_functions[i]);
 	for (size_t i = 0; i < snapshot->copy_cnt; i++) {
@@ -107,6 +109,7 @@ void snapshot_free(struct snapshot *snapshot)
 	free(snapshot->value_names);
 	free(snapshot->triggers);
 	free(snapshot->places);
+	free(snapshot->gap_reasons);
 	free(snapshot->alloc_functions);
 	free(snapshot->allocs);
 	word_pool_free(snapshot->alloc_stacks);
@@ -131,6 +134,18 @@ int snapshot_add_place(struct snapshot *snapshot, const struct probe_place *plac
 		return 0;
 	free(copy.path);
 	free(copy.function);
+	return -ENOMEM;
+}
+
+int snapshot_add_gap_reason(struct snapshot *snapshot, const struct gap_reason *reason)
+{
+	struct gap_reason copy = *reason;
+
+	copy.text = strdup(reason->text);
+	if (copy.text &&
+	    !ARRAY_PUSH(snapshot->gap_reasons, snapshot->gap_reason_cnt, snapshot->gap_reason_cap, copy))
+		return 0;
+	free(copy.text);
 	return -ENOMEM;
 }
 

@@ -99,6 +99,13 @@ struct probe_place {
 	char *function; /* the function that begins there, by the name of its calls; "": another place */
 };
 
+/* Why nothing is known of a thread from a time on (CLOCK_MONOTONIC), where the packets cannot say it. */
+struct gap_reason {
+	int32_t tid;
+	uint64_t time_ns;
+	char *text;
+};
+
 struct snapshot {
 	struct trace_params params;
 	/* the mapping of the loaded recording while something points into it; else NULL */
@@ -123,6 +130,8 @@ struct snapshot {
 	size_t trigger_cnt, trigger_cap;
 	struct probe_place *places; /* none in older recordings */
 	size_t place_cnt, place_cap;
+	struct gap_reason *gap_reasons; /* those of a thread in time order */
+	size_t gap_reason_cnt, gap_reason_cap;
 	/* Printed values of hits, in the order of the hits. */
 	struct hit_value *values;
 	size_t value_cnt, value_cap;
@@ -186,6 +195,9 @@ void snapshot_lay_copies(struct snapshot *snapshot);
 
 /* Adds a place, with copies of the texts. 0 or -ENOMEM. */
 int snapshot_add_place(struct snapshot *snapshot, const struct probe_place *place);
+
+/* Adds a reason, with a copy of the text. 0 or -ENOMEM. */
+int snapshot_add_gap_reason(struct snapshot *snapshot, const struct gap_reason *reason);
 
 /* Add a value, taking over `text` even on failure, or a name of values. 0 or -ENOMEM. */
 int snapshot_add_value(struct snapshot *snapshot, uint32_t hit, uint32_t name, enum value_kind kind,

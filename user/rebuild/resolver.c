@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "rebuild/resolver.h"
+
+#include <stdio.h>
+
 #include "arch/arch.h"
 #include "base/bisect.h"
 
@@ -72,6 +75,23 @@ enum landing resolver_landing(void *ctx, uint64_t call_ip, uint64_t handler, uin
 	if (!resolver->process)
 		return LANDING_UNKNOWN;
 	return image_catches(resolver->process->image, version_at(resolver->process, tsc), call_ip, handler);
+}
+
+/* Packets tell the time of a loss behind it: the reason is that of the first one that is not earlier. */
+char *resolver_gap_text(void *ctx, const struct branch *gap)
+{
+	const struct resolver *resolver = ctx;
+	const struct snapshot *snapshot = resolver->snapshot;
+	char *text;
+
+	for (size_t i = 0; gap->gap == GAP_OVERFLOW && i < snapshot->gap_reason_cnt; i++) {
+		const struct gap_reason *reason = &snapshot->gap_reasons[i];
+		uint64_t ns = trace_clock_from_monotonic(&snapshot->clock, reason->time_ns);
+
+		if (reason->tid == resolver->tid && trace_clock_tsc(&snapshot->clock, ns) >= gap->tsc)
+			return asprintf(&text, "[gap: %s]", reason->text) < 0 ? NULL : text;
+	}
+	return branch_gap_text(gap);
 }
 
 const struct inline_chain *resolver_inlines_at(void *ctx, uint64_t ip, uint64_t tsc, uint64_t *ret_end)

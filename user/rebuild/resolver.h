@@ -13,6 +13,7 @@ struct resolver {
 	const struct snapshot *snapshot;
 	struct history_process *process; /* NULL: no code known */
 	struct image *kernel;
+	int32_t tid;
 	uint64_t base_ns; /* time 0 of the timeline */
 };
 
@@ -21,4 +22,5 @@ const struct symbol *resolver_symbol_at(void *ctx, uint64_t ip, uint64_t tsc);
 uint64_t resolver_time_ns(void *ctx, uint64_t tsc);
 uint64_t resolver_space_at(void *ctx, uint64_t tsc);
 enum landing resolver_landing(void *ctx, uint64_t call_ip, uint64_t handler, uint64_t tsc);
+char *resolver_gap_text(void *ctx, const struct branch *gap);
 const struct inline_chain *resolver_inlines_at(void *ctx, uint64_t ip, uint64_t tsc, uint64_t *ret_end);

@@ -49,12 +49,13 @@ int thread_build_new(struct thread_build **ret_thread, const struct history *his
 
 	if (!thread)
 		return -ENOMEM;
-	thread->resolver =
-		(struct resolver){.snapshot = snapshot, .process = turn->process, .kernel = history->kernel};
+	thread->resolver = (struct resolver){
+		.snapshot = snapshot, .process = turn->process, .kernel = history->kernel, .tid = turn->tid};
 	thread->config = (struct stacks_config){.symbol_at = resolver_symbol_at,
 						.time_ns = resolver_time_ns,
 						.space_at = resolver_space_at,
 						.landing = resolver_landing,
+						.gap_text = resolver_gap_text,
 						.inlines_at = config->inlines ? resolver_inlines_at : NULL,
 						.ctx = &thread->resolver};
 	thread->thread = (struct timeline_thread){

@@ -115,6 +115,64 @@ static int places_read(struct snapshot *snapshot, const uint8_t *bytes, size_t s
 	return err;
 }
 
+/* ---- reasons of gaps ---- */
+
+enum { GAP_REASONS_VERSION = 1 };
+
+/* As it is stored: the text follows, without its 0. */
+struct stored_gap_reason {
+	uint64_t time_ns;
+	int32_t tid;
+	uint32_t len;
+};
+
+_Static_assert(sizeof(struct stored_gap_reason) == 16, "as recordings have it");
+
+static size_t gap_reasons_size(const struct snapshot *snapshot)
+{
+	size_t size = 0;
+
+	for (size_t i = 0; i < snapshot->gap_reason_cnt; i++)
+		size += sizeof(struct stored_gap_reason) + strlen(snapshot->gap_reasons[i].text);
+	return size;
+}
+
+static void gap_reasons_write(const struct snapshot *snapshot, FILE *file)
+{
+	for (size_t i = 0; i < snapshot->gap_reason_cnt; i++) {
+		const struct gap_reason *reason = &snapshot->gap_reasons[i];
+		const struct stored_gap_reason stored = {reason->time_ns, reason->tid,
+							 (uint32_t)strlen(reason->text)};
+
+		fwrite(&stored, sizeof(stored), 1, file);
+		fwrite(reason->text, 1, stored.len, file);
+	}
+}
+
+static int gap_reasons_read(struct snapshot *snapshot, const uint8_t *bytes, size_t size)
+{
+	struct cursor cursor = cursor_of(bytes, size);
+	int err = 0;
+
+	while (!err && cursor_left(&cursor)) {
+		const uint8_t *head = cursor_take(&cursor, sizeof(struct stored_gap_reason)), *chars = NULL;
+		CLEANUP(freep) char *text = NULL;
+		struct stored_gap_reason stored;
+
+		if (head) {
+			memcpy(&stored, head, sizeof(stored));
+			chars = cursor_take(&cursor, stored.len);
+		}
+		if (!chars)
+			return -EBADMSG;
+		text = strndup((const char *)chars, stored.len);
+		err = text ? snapshot_add_gap_reason(snapshot,
+						     &(struct gap_reason){stored.tid, stored.time_ns, text})
+			   : -ENOMEM;
+	}
+	return err;
+}
+
 /* ---- call stacks of allocations ---- */
 
 enum { ALLOC_STACKS_VERSION = 2 };
@@ -199,6 +257,7 @@ static const struct section {
 } sections[] = {
 	{"calls", CALL_VERSION, calls_size, calls_write, calls_read},
 	{"places", PLACES_VERSION, places_size, places_write, places_read},
+	{"gap_reasons", GAP_REASONS_VERSION, gap_reasons_size, gap_reasons_write, gap_reasons_read},
 	{"alloc_stacks", ALLOC_STACKS_VERSION, alloc_stacks_size, alloc_stacks_write, alloc_stacks_read},
 };
 

@@ -225,21 +225,10 @@ void stacks_note(struct stacks *stacks, uint64_t moment, char *text)
 
 /* ---- pieces ---- */
 
-static char *gap_text(const struct stacks_config *config, const struct branch *branch)
-{
-	char *text;
-
-	if (config->gap_text)
-		return config->gap_text(config->ctx, branch);
-	if (branch->detail
-		    ? asprintf(&text, "[gap: %s (%d)]", branch_gap_to_str(branch->gap), branch->detail) < 0
-		    : asprintf(&text, "[gap: %s]", branch_gap_to_str(branch->gap)) < 0)
-		return NULL;
-	return text;
-}
-
 static void apply(struct stacks *stacks, const struct stack_step *step)
 {
+	const struct stacks_config *config = stacks->config;
+
 	if (step->branch.kind == BRANCH_EVENT) {
 		add_instant(stacks, step->moment, branch_event_text(&step->branch), true);
 		return;
@@ -248,7 +237,9 @@ static void apply(struct stacks *stacks, const struct stack_step *step)
 		rules_apply(stacks, step);
 		return;
 	}
-	stacks_note(stacks, step->moment, gap_text(stacks->config, &step->branch));
+	stacks_note(stacks, step->moment,
+		    config->gap_text ? config->gap_text(config->ctx, &step->branch)
+				     : branch_gap_text(&step->branch));
 	stacks_pause(stacks, step->branch.gap == GAP_SNAPSHOT ? PAUSE_NONE : PAUSE_GAP, step->moment);
 }
 

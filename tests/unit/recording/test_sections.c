@@ -20,6 +20,11 @@ static const struct probe_place places[] = {
 	{.trigger = 0, .file_offset = 0x10, .path = (char *)"/lib/toys.so", .function = (char *)""},
 };
 
+static const struct gap_reason reasons[] = {
+	{.tid = 7, .time_ns = 1000, .text = (char *)"it is tired"},
+	{.tid = 8, .time_ns = 900, .text = (char *)""},
+};
+
 /* The name of the section, and its version. */
 static const char header[] = "calls\0\0\0\0\0\0\0\0\0\0\0\1";
 
@@ -43,6 +48,8 @@ static int save(void **state)
 		assert_ok(ARRAY_PUSH(snapshot->triggers, snapshot->trigger_cnt, snapshot->trigger_cap, name));
 		assert_ok(snapshot_add_place(snapshot, &places[i]));
 	}
+	for (size_t i = 0; i < ARRAY_SIZE(reasons); i++)
+		assert_ok(snapshot_add_gap_reason(snapshot, &reasons[i]));
 	assert_ok(recording_save(snapshot, path));
 	snapshot_free(snapshot);
 	return 0;
@@ -97,6 +104,36 @@ TEST(test_damaged_places)
 	for (size_t i = 0; i < ARRAY_SIZE(damages); i++) {
 		save(state);
 		patch_at("places\0\0\0\0\0\0\0\0\0\0\1", 17, damages[i].at, damages[i].byte);
+		assert_err(recording_load(&loaded, path), -EBADMSG, "damaged");
+	}
+}
+
+TEST_WITH(test_gap_reasons_come_back, save, NULL)
+{
+	struct snapshot *loaded;
+
+	assert_ok(recording_load(&loaded, path));
+	assert_int_equal(loaded->gap_reason_cnt, ARRAY_SIZE(reasons));
+	for (size_t i = 0; i < ARRAY_SIZE(reasons); i++) {
+		assert_int_equal(loaded->gap_reasons[i].tid, reasons[i].tid);
+		assert_int_equal(loaded->gap_reasons[i].time_ns, reasons[i].time_ns);
+		assert_string_equal(loaded->gap_reasons[i].text, reasons[i].text);
+	}
+	snapshot_free(loaded);
+}
+
+/* A text beyond the end, an end in the middle of a reason. */
+TEST(test_damaged_gap_reasons)
+{
+	static const struct {
+		size_t at;
+		char byte;
+	} damages[] = {{44, 127}, {24, 15}};
+	struct snapshot *loaded;
+
+	for (size_t i = 0; i < ARRAY_SIZE(damages); i++) {
+		save(state);
+		patch_at("gap_reasons\0\0\0\0\0\1", 17, damages[i].at, damages[i].byte);
 		assert_err(recording_load(&loaded, path), -EBADMSG, "damaged");
 	}
 }

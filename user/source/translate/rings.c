@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -64,6 +65,15 @@ static bool is_given_back(struct translate_thread *thread)
 	return true;
 }
 
+static int note_reason(const struct translate *translate, const struct translate_thread *thread, uint64_t ns)
+{
+	const enum give_back why = arena_context(thread->process->arena, thread->slot)->why;
+	char text[160];
+
+	snprintf(text, sizeof(text), "it runs natively: %s", give_back_reasons[why]);
+	return snapshot_add_gap_reason(translate->sideband, &(struct gap_reason){thread->tid, ns, text});
+}
+
 static int copy_ring(struct translate *translate, struct translate_thread *thread, struct packet_work *work)
 {
 	struct ring_copy *copy = &work->copy;
@@ -82,6 +92,8 @@ static int copy_ring(struct translate *translate, struct translate_thread *threa
 	work->begins = thread->begins;
 	thread->begins = false;
 	work->ends_ns = is_given_back(thread) ? clock_kernel_ns() : 0;
+	if (work->ends_ns && note_reason(translate, thread, work->ends_ns))
+		return -ENOMEM;
 	work->clock = translate->clock = tsc_clock_since(&translate->start);
 	return thread->process->answers ? answers_changes(thread->process->answers, &work->changes) : 0;
 }

@@ -22,6 +22,19 @@ static int take_copies(struct snapshot *from, struct snapshot *to)
 	return 0;
 }
 
+static int take_gap_reasons(struct snapshot *from, struct snapshot *to)
+{
+	int err = array_reserve(&to->gap_reasons, &to->gap_reason_cap,
+				to->gap_reason_cnt + from->gap_reason_cnt, sizeof(*to->gap_reasons));
+
+	if (err)
+		return err;
+	for (size_t i = 0; i < from->gap_reason_cnt; i++)
+		to->gap_reasons[to->gap_reason_cnt++] = from->gap_reasons[i];
+	from->gap_reason_cnt = 0;
+	return 0;
+}
+
 /* Its own sideband goes between that of the session, in order of time. */
 static int merge_sideband(const struct translate *translate, struct snapshot *snapshot)
 {
@@ -63,6 +76,8 @@ int translate_describe(struct translate *translate, struct snapshot *snapshot)
 			 (unsigned long long)translate->forgotten_cnt);
 	if (!err)
 		err = take_copies(translate->sideband, snapshot);
+	if (!err)
+		err = take_gap_reasons(translate->sideband, snapshot);
 	for (size_t i = 0; i < translate->process_cnt && !err; i++)
 		if (translate->processes[i]->answers)
 			err = answers_add_code(translate->processes[i]->answers, &translate->clock, snapshot);

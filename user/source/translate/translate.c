@@ -23,7 +23,7 @@
 #include "source/translate/runtime_file.h"
 #include "source/translate/translate_internal.h"
 
-static const char *const give_back_reasons[] = {
+const char *const give_back_reasons[] = {
 	[GIVE_NOTHING] = "",
 	[GIVE_UNKNOWN] = "it has come to an instruction that cannot be translated",
 	[GIVE_REACH] = "its code refers to memory that is too far from the code cache",

@@ -178,6 +178,9 @@ int translate_leave_arena(struct translate *translate, struct arena *arena);
 int answers_start(struct answers **ret_answers, struct arena *arena, pid_t pid,
 		  const struct probe_map *probes);
 
+/* By enum give_back, as people are told of it. */
+extern const char *const give_back_reasons[];
+
 /* Whether the sideband tells of the mapping, which came after answers_start(). */
 bool answers_have_told(struct answers *answers, const struct map *map);
 
