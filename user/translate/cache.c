@@ -350,10 +350,15 @@ static bool is_far_below_stack(uint64_t addr)
 /* Maps a region at a distance from `from` on; 0: there is no room up to `to`. Below the code if it can be. */
 static uint64_t find_room(uint64_t base, uint64_t from, uint64_t to)
 {
+	const uint64_t heap = (uint64_t)call(SYS_brk, 0, 0, 0, 0);
+
 	for (uint64_t away = from; away < to; away += REGION_SIZE)
 		if (base > away + (1 << 20) && map_at(base - away))
 			return base - away;
-	/* Above a program that is linked to low addresses is its heap: as much of that as can be. */
+	/* Between a program that is linked to low addresses and its heap, or above as much heap as can be. */
+	for (uint64_t away = REGION_SIZE; away < to && base + away + REGION_SIZE <= heap; away += REGION_SIZE)
+		if (base + away < LIBRARIES && map_at(base + away))
+			return base + away;
 	for (uint64_t away = to - REGION_SIZE; away >= from; away -= REGION_SIZE)
 		if (base + away < LIBRARIES && map_at(base + away))
 			return base + away;
