@@ -13,7 +13,7 @@
 
 #include "base/cleanup.h"
 
-enum { SPILL_MEMORY = 256 << 20 };
+enum { SPILL_MEMORY = 384 << 20 };
 
 /* Sets the memory budget of all large arrays (default SPILL_MEMORY). Existing arrays do not move. */
 void spill_set_memory(size_t bytes);
