@@ -28,7 +28,7 @@ struct translate_config {
 	 * of each thread's packets, and ring at least: a power of two, a page at least. The newest are kept.
 	 */
 	size_t trace_size;
-	bool times_calls; /* each call and return has a time of its own */
+	bool times_calls; /* the clock is read at each call and return */
 	/* A thread goes on natively; `why` is a sentence without a full stop. Or NULL. */
 	void (*gave_back)(void *ctx, pid_t tid, const char *why);
 	void *ctx;
