@@ -2,9 +2,10 @@
 /* Texts about system calls, waits, interrupts and losses. */
 #pragma once
 
+#include <stdbool.h>
+
 #include "model/sample.h"
 #include "model/timeline.h"
-#include <stdbool.h>
 
 struct pause_about {
 	enum slice_kind kind;		  /* SLICE_SYSCALL, SLICE_OFF_CPU or SLICE_RUN_QUEUE */
