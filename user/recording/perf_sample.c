@@ -223,7 +223,7 @@ int perf_sample_read(struct stack_sample *ret_sample, const struct perf_event_at
 		err = read_registers(&cursor, attr, &sample);
 	if (attr->sample_type & PERF_SAMPLE_STACK_USER)
 		read_stack(&cursor, &sample);
-	if (!err && !sample.ip_cnt && !sample.stack)
+	if (!err && !sample.ip_cnt && !sample.stack && !(sample.regs && sample.regs[HIT_IP] == ip))
 		err = put_ip(&sample, ip);
 	if (!err && cursor.bad)
 		err = fail(-EBADMSG, "a sample of it is cut off");

@@ -43,13 +43,11 @@ static bool is_nowhere(struct history *history, const struct stack_sample *sampl
 	       !image_section_at(process->image, image_version_at(process->image, sample->time_ns), ip - 1);
 }
 
-/* Of a stack that could not be copied they tell where it ran. A recording says that once more. */
+/* Of a stack that could not be copied they tell where it ran. */
 static bool has_only_registers(const struct stack_sample *sample)
 {
-	uint64_t last = sample->ip_cnt ? sample->ips[sample->ip_cnt - 1] : 0;
-
 	return sample->flags & SAMPLE_HAS_REGS &&
-	       (!last || arch_is_kernel(last) || (sample->ip_cnt == 1 && last == sample->regs[HIT_IP]));
+	       (!sample->ip_cnt || arch_is_kernel(sample->ips[sample->ip_cnt - 1]));
 }
 
 /* The user's part: where it ran, or where it called the kernel. */
