@@ -6,13 +6,13 @@
 #pragma once
 
 /*
- * As ids_here(), of a target's thread with these registers; 0: it is none. To ask the kernel takes longer
- * than all else that a stranger's call costs here.
+ * As ids_here(), of a target's thread with these registers; 0: it is none, or nothing is recorded. To ask the
+ * kernel takes longer than all else that a stranger's call costs here.
  */
 static __always_inline __u64 target_here(const struct pt_regs *user)
 {
 	__u64 check = half_of(user) << 32 ^ *(volatile __u64 *)&marks_changes, id;
-	struct runs *here = runs_here();
+	struct runs *here = recording ? runs_here() : NULL;
 
 	if (!here)
 		return 0;
@@ -30,7 +30,7 @@ SEC("tp_btf/sys_enter")
 int on_enter(__u64 *ctx)
 {
 	struct pt_regs *user = (void *)ctx[0];
-	__u64 id = recording ? target_here(user) : 0, now;
+	__u64 id = target_here(user), now;
 	struct samples_record *record;
 	struct place place;
 	__u8 flags;
@@ -81,7 +81,7 @@ SEC("tp_btf/sys_exit")
 int on_leave(__u64 *ctx)
 {
 	struct pt_regs *user = (void *)ctx[0];
-	__u64 id = recording ? target_here(user) : 0, now;
+	__u64 id = target_here(user), now;
 	struct samples_record *record;
 	struct place place;
 
@@ -105,7 +105,7 @@ SEC("tp_btf/page_fault_user")
 int on_fault(__u64 *ctx)
 {
 	struct pt_regs *user = (void *)ctx[1];
-	__u64 id = recording ? target_here(user) : 0;
+	__u64 id = target_here(user);
 	struct samples_record *record;
 	struct place place;
 
