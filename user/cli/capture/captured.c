@@ -209,21 +209,19 @@ int capture_and_write(const struct capture_options *options, const char *targets
 	}
 	if (interrupt_orphaned())
 		return err;
-	if (err) {
-		*ret_capture = TAKE_PTR(capture);
+	*ret_capture = TAKE_PTR(capture);
+	if (err)
 		return err;
-	}
 	if (is_unwanted(options, end)) {
 		log_say("no hit: nothing is written");
-		*ret_capture = TAKE_PTR(capture);
 		return 0;
 	}
-	say_end(options, capture, snapshot, end, targets, end == CAPTURE_EXITED ? capture_wait(capture) : 0);
-	if (!snapshot->hits->cnt && capture_has_others(capture))
+	say_end(options, *ret_capture, snapshot, end, targets,
+		end == CAPTURE_EXITED ? capture_wait(*ret_capture) : 0);
+	if (!snapshot->hits->cnt && capture_has_others(*ret_capture))
 		log_say("%s started other processes, which only --follow-forks records", targets);
 	if (options->capture.until.multi_snapshot)
-		log_say("%llu snapshots", (unsigned long long)capture_snapshot_cnt(capture));
-	err = save_and_decode(options, snapshot, capture, end);
-	*ret_capture = TAKE_PTR(capture);
+		log_say("%llu snapshots", (unsigned long long)capture_snapshot_cnt(*ret_capture));
+	err = save_and_decode(options, snapshot, *ret_capture, end);
 	return err ? err : 1;
 }
