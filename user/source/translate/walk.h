@@ -27,7 +27,6 @@ struct walk {
 	uint32_t epoch;				 /* as far as is known: of that block, ... */
 	uint32_t epoch_min;			 /* ... if it is not an earlier one */
 	uint64_t next;				 /* where a system call goes on */
-	uint64_t probe;				 /* where the thread is at one, if it does not go on; or 0 */
 	const struct block *recent[WALK_RECENT]; /* found last, by address, while there is one epoch only */
 };
 

@@ -201,8 +201,6 @@ static void tell_branch(struct walk *walk, uint32_t word)
 
 static void tell(struct walk *walk, const struct entry *entry)
 {
-	if (entry->word != RING_TIME)
-		walk->probe = entry->word == RING_AT ? entry->value : 0;
 	switch (entry->word) {
 	case RING_BEFORE:
 		walk_set_time(walk, entry->value);
@@ -219,7 +217,7 @@ static void tell(struct walk *walk, const struct entry *entry)
 	case RING_TIME:
 		walk_set_time(walk, entry->value);
 		break;
-	case RING_AT:
+	case RING_AT: /* see probe_at_end() */
 		break;
 	case RING_STOP:
 		stop(walk, entry->value);
@@ -331,11 +329,22 @@ static void tell_all(struct walk *walk, const struct entries *entries)
 	}
 }
 
-/* At a hit, the way to its probe has no word. */
-static void finish(struct walk *walk)
+/* Where the thread is at a probe, if it does not go on; or 0. Only times are told behind that. */
+static uint64_t probe_at_end(const struct entries *entries)
 {
-	if (walk->encoder->enabled && walk->probe)
-		stop(walk, walk->probe);
+	const uint32_t *end = entries->words + entries->end;
+	size_t left = entries->end - entries->begin;
+
+	for (; left >= 3 && end[-1] == RING_TIME; left -= 3)
+		end -= 3;
+	return left >= 3 && end[-1] == RING_AT ? (uint64_t)end[-2] << 32 | end[-3] : 0;
+}
+
+/* At a hit, the way to its probe has no word. */
+static void finish(struct walk *walk, uint64_t probe)
+{
+	if (walk->encoder->enabled && probe)
+		stop(walk, probe);
 	else if (walk->encoder->enabled)
 		encoder_disable_async(walk->encoder, walk->ns, walk->ip);
 	encoder_flush(walk->encoder);
@@ -357,7 +366,7 @@ static int encode(const struct arena *arena, const struct ring_copy *copy, const
 		return err;
 	begin(&walk, copy, &entries);
 	tell_all(&walk, &entries);
-	finish(&walk);
+	finish(&walk, probe_at_end(&entries));
 	return 0;
 }
 
