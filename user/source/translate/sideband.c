@@ -9,30 +9,28 @@
 #include "model/sideband.h"
 #include "source/translate/translate_internal.h"
 
-static int take_copies(struct snapshot *from, struct snapshot *to)
+/* Moves all items, of `size` bytes, to the end of the other array. 0 or -ENOMEM. */
+static int move_items(void *to_items, size_t *to_cnt, size_t *to_cap, const void *from, size_t *from_cnt,
+		      size_t size)
 {
-	int err =
-		array_reserve(&to->copies, &to->copy_cap, to->copy_cnt + from->copy_cnt, sizeof(*to->copies));
+	int err = array_reserve(to_items, to_cap, *to_cnt + *from_cnt, size);
 
-	if (err)
+	if (err || !*from_cnt)
 		return err;
-	for (size_t i = 0; i < from->copy_cnt; i++)
-		to->copies[to->copy_cnt++] = from->copies[i];
-	from->copy_cnt = 0;
+	memcpy(*(uint8_t **)to_items + *to_cnt * size, from, *from_cnt * size);
+	*to_cnt += *from_cnt;
+	*from_cnt = 0;
 	return 0;
 }
 
-static int take_gap_reasons(struct snapshot *from, struct snapshot *to)
+static int move_to(struct snapshot *from, struct snapshot *to)
 {
-	int err = array_reserve(&to->gap_reasons, &to->gap_reason_cap,
-				to->gap_reason_cnt + from->gap_reason_cnt, sizeof(*to->gap_reasons));
+	int err = move_items(&to->copies, &to->copy_cnt, &to->copy_cap, from->copies, &from->copy_cnt,
+			     sizeof(*to->copies));
 
-	if (err)
-		return err;
-	for (size_t i = 0; i < from->gap_reason_cnt; i++)
-		to->gap_reasons[to->gap_reason_cnt++] = from->gap_reasons[i];
-	from->gap_reason_cnt = 0;
-	return 0;
+	return err ? err
+		   : move_items(&to->gap_reasons, &to->gap_reason_cnt, &to->gap_reason_cap, from->gap_reasons,
+				&from->gap_reason_cnt, sizeof(*to->gap_reasons));
 }
 
 /* Its own sideband goes between that of the session, in order of time. */
@@ -75,9 +73,7 @@ int translate_describe(struct translate *translate, struct snapshot *snapshot)
 		log_warn("%llu threads ended so long before the end that their calls are not kept",
 			 (unsigned long long)translate->forgotten_cnt);
 	if (!err)
-		err = take_copies(translate->sideband, snapshot);
-	if (!err)
-		err = take_gap_reasons(translate->sideband, snapshot);
+		err = move_to(translate->sideband, snapshot);
 	for (size_t i = 0; i < translate->process_cnt && !err; i++)
 		if (translate->processes[i]->answers)
 			err = answers_add_code(translate->processes[i]->answers, &translate->clock, snapshot);
