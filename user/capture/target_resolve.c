@@ -59,7 +59,9 @@ static bool is_meant(const char *path, const char *file)
 static int resolve_in_removed(struct trigger *ret_trigger, const struct trigger_spec *spec, pid_t pid,
 			      const struct maps *maps, const char *exe, uint32_t action)
 {
-	int err = -ENOENT;
+	/* Without a file's name the program itself comes first. */
+	bool exe_is_due = !spec->file;
+	int err;
 
 	for (size_t i = 0; i < maps->cnt; i++) {
 		const struct sideband_mapping *mapping = &maps->items[i].mapping;
@@ -68,9 +70,9 @@ static int resolve_in_removed(struct trigger *ret_trigger, const struct trigger_
 
 		if (!path || (spec->file && !is_meant(name, spec->file)))
 			continue;
-		/* Without a file's name the program itself comes first. */
-		if (!spec->file && !trigger_resolve_in(ret_trigger, spec, exe, action))
+		if (exe_is_due && !trigger_resolve_in(ret_trigger, spec, exe, action))
 			return 0;
+		exe_is_due = false;
 		err = trigger_resolve_in(ret_trigger, spec, path, action);
 		if (!err || err == -ENOMEM)
 			return err;
