@@ -101,16 +101,21 @@ char *maps_reachable_name(pid_t pid, const struct sideband_mapping *mapping)
 	return reachable_name(pid, mapping, maps_shares_tree(pid));
 }
 
+char *maps_link(pid_t pid, const struct sideband_mapping *mapping)
+{
+	char *link;
+
+	return asprintf(&link, "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, pid, mapping->addr,
+			mapping->addr + mapping->size) < 0
+		       ? NULL
+		       : link;
+}
+
 char *maps_only_way(pid_t pid, const struct sideband_mapping *mapping)
 {
-	char *path = NULL;
-
 	if (!strncmp(mapping->name, "/proc/", strlen("/proc/")))
 		return strdup(mapping->name);
-	if (!is_removed(mapping->name) || asprintf(&path, "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, pid,
-						   mapping->addr, mapping->addr + mapping->size) < 0)
-		return NULL;
-	return path;
+	return is_removed(mapping->name) ? maps_link(pid, mapping) : NULL;
 }
 
 char *maps_removed_name(const struct sideband_mapping *mapping)

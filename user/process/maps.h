@@ -28,6 +28,9 @@ int maps_read(struct maps *ret_maps, pid_t pid);
  */
 char *maps_reachable_name(pid_t pid, const struct sideband_mapping *mapping);
 
+/* The kernel's link to the mapping's file, for root. The caller frees it. NULL: out of memory. */
+char *maps_link(pid_t pid, const struct sideband_mapping *mapping);
+
 /*
  * A path that leads to the mapping's file as long as the process lives, where the file is not to be found
  * otherwise: the name that maps_read() gave it is of that kind, or it was deleted. The caller frees it. NULL:

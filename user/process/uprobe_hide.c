@@ -3,7 +3,6 @@
 #include "process/uprobe_hide.h"
 
 #include <stdbool.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -18,14 +17,11 @@ static size_t read_file(pid_t pid, const struct sideband_mapping *mapping, uint6
 			size_t size)
 {
 	CLEANUP(closep) int fd = plain_file_open(mapping->name);
-	char link[96];
+	CLEANUP(freep) char *link = fd < 0 ? maps_link(pid, mapping) : NULL; /* it has been deleted since */
 	ssize_t got;
 
-	if (fd < 0) { /* it has been deleted since */
-		snprintf(link, sizeof(link), "/proc/%d/map_files/%lx-%lx", pid, mapping->addr,
-			 mapping->addr + mapping->size);
+	if (link)
 		fd = plain_file_open(link);
-	}
 	got = fd < 0 ? 0 : pread(fd, bytes, size, (off_t)(addr - mapping->addr + mapping->file_offset));
 	return got > 0 ? (size_t)got : 0;
 }
