@@ -54,6 +54,11 @@ static void end(pid_t pid)
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
 }
 
+static void nap_ms(long ms)
+{
+	nanosleep(&(struct timespec){.tv_nsec = ms * 1000000}, NULL);
+}
+
 /* Few bytes, whatever the build: samples are sought in them. */
 __attribute__((noinline, no_sanitize("address"), no_sanitize("undefined"))) static void spin(void)
 {
@@ -80,7 +85,7 @@ static size_t count(const struct snapshot *snapshot, enum sample_kind kind)
 static void take_until(struct samples *samples, struct snapshot *snapshot, enum sample_kind kind, size_t cnt)
 {
 	while (count(snapshot, kind) < cnt) {
-		nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
+		nap_ms(10);
 		assert_ok(samples_take(samples, snapshot));
 	}
 }
@@ -195,11 +200,6 @@ static void call_often(void)
 		syscall(SYS_getppid);
 }
 
-static void nap_ms(long ms)
-{
-	nanosleep(&(struct timespec){.tv_nsec = ms * 1000000}, NULL);
-}
-
 /* What calls without a pause is noticed when it becomes a target, and when it no longer is one. */
 TEST(test_comes_and_goes)
 {
@@ -255,7 +255,7 @@ static void crowd(void)
 		if (*calls)
 			syscall(SYS_getppid);
 		else
-			nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+			nap_ms(1);
 }
 
 /* Those that are seen to wait, and of whose past is known only what is behind the loss. */
@@ -312,7 +312,7 @@ TEST(test_waits_behind_a_loss)
 	while (count_waiting(snapshot, 0, 0) < WAITERS);
 	*calls = true;
 	do {
-		nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
+		nap_ms(50);
 		before = snapshot->sample_cnt;
 		assert_ok(samples_take(samples, snapshot));
 	} while (!last_loss(snapshot));
@@ -349,14 +349,14 @@ TEST(test_held_by_a_hit)
 		assert_ok(source_samples.add(self, pid, false));
 		assert_ok(source_samples.start(self));
 		do {
-			nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
+			nap_ms(10);
 			assert_ok(source_samples.take(self, snapshot));
 		} while (count(snapshot, SAMPLE_EVENT) < ENOUGH);
 		source_samples.hold(self);
 		held_ns = clock_kernel_ns();
 		while (!pause && snapshot->samples[snapshot->sample_cnt - 1].time_ns <= held_ns)
 			assert_ok(source_samples.take(self, snapshot));
-		nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
+		nap_ms(50);
 		assert_ok(source_samples.take(self, snapshot));
 		for (size_t i = 0; pause && i < snapshot->sample_cnt; i++)
 			assert_true(snapshot->samples[i].time_ns <= held_ns);
