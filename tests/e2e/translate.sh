@@ -113,8 +113,11 @@ ends_at_hit() {
 # The program itself says between which times each call began. The times of the trace begin anywhere, so that
 # there must be one distance with which all of them fit, but for what two clocks differ (20 us).
 times_calls() {
-	translate --timer-resolution=high -- "$programs/paced" >"$tmp/paced" &&
+	rm -rf "$tmp/paced.rec"
+	translate --timer-resolution=high --keep-recording "$tmp/paced.rec" -- "$programs/paced" >"$tmp/paced" &&
 		"$trailcam" decode -q -o "$tmp/paced.tsv" "$tmp/out.fxt.gz" &&
+		"$trailcam" decode -q --decoder=reference -o "$tmp/reference.tsv" "$tmp/paced.rec" &&
+		cmp "$tmp/paced.tsv" "$tmp/reference.tsv" &&
 		awk -F '\t' '$4 == "paced" { print $1 }' "$tmp/paced.tsv" | paste -d ' ' - "$tmp/paced" >"$tmp/both" || return 1
 	awk 'NF != 3 { exit bad = 1 }
 		NR == 1 || $2 - $1 > low { low = $2 - $1 }

@@ -184,6 +184,7 @@ static void add_tnt(struct encoder *encoder, uint64_t tsc, bool taken)
 {
 	encoder->tnt_bits = encoder->tnt_bits << 1 | taken;
 	encoder->tnt_tsc = tsc;
+	encoder->led_to = 0;
 	if (++encoder->tnt_cnt == TNT_SHORT_BITS)
 		encoder_flush(encoder);
 }
@@ -213,7 +214,8 @@ static void put_ip(struct encoder *encoder, enum ip_packet opcode, uint64_t ip)
 	packet[0] = (uint8_t)(opcode | form << 5);
 	memcpy(packet + 1, &ip, len);
 	put(encoder, packet, 1 + len);
-	encoder->last_ip = ip;
+	encoder->last_ip = encoder->led_to = ip;
+	encoder->led_by_branch = opcode == PACKET_TIP;
 }
 
 static void put_suppressed(struct encoder *encoder, enum ip_packet opcode)
@@ -238,10 +240,11 @@ static void forget_returns(struct encoder *encoder)
 
 /* ---- PSB and OVF ---- */
 
+static const uint8_t MODE_TSX[] = {0x99, 0x20};
+
 static void put_psb(struct encoder *encoder, uint64_t tsc, uint64_t ip)
 {
 	static const uint8_t psb[] = {2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82};
-	static const uint8_t mode_tsx[] = {0x99, 0x20};
 	static const uint8_t psbend[] = {0x02, 0x23};
 	const uint8_t cbr[] = {0x02, 0x03, encoder->params->max_nonturbo_ratio, 0};
 
@@ -257,7 +260,7 @@ static void put_psb(struct encoder *encoder, uint64_t tsc, uint64_t ip)
 	put(encoder, psb, sizeof(psb));
 	put_tsc(encoder, tsc);
 	put(encoder, cbr, sizeof(cbr));
-	put(encoder, mode_tsx, sizeof(mode_tsx));
+	put(encoder, MODE_TSX, sizeof(MODE_TSX));
 	if (encoder->enabled) {
 		put_mode_exec(encoder);
 		put_ip(encoder, PACKET_FUP, ip);
@@ -337,6 +340,27 @@ void encoder_indirect(struct encoder *encoder, uint64_t tsc, uint64_t to)
 	encoder_flush(encoder);
 	put_timing(encoder, tsc);
 	put_ip(encoder, PACKET_TIP, to);
+}
+
+static void put_position(struct encoder *encoder, uint64_t ip)
+{
+	put(encoder, MODE_TSX, sizeof(MODE_TSX));
+	put_ip(encoder, PACKET_FUP, ip);
+}
+
+/*
+ * To a reader, a branch that leads to such a packet has its time: behind one that has a packet of its own,
+ * another one is put before. Where control is said to be already, readers would see it stand still.
+ */
+void encoder_position(struct encoder *encoder, uint64_t tsc, uint64_t ip)
+{
+	encoder_flush(encoder);
+	if (encoder->led_to == ip)
+		return;
+	if (encoder->led_to && encoder->led_by_branch)
+		put_position(encoder, encoder->led_to);
+	put_timing(encoder, tsc);
+	put_position(encoder, ip);
 }
 
 void encoder_push_return(struct encoder *encoder, uint64_t return_address)

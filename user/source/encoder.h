@@ -30,6 +30,8 @@ struct encoder {
 	uint32_t tnt_bits;
 	uint8_t tnt_cnt;
 	uint64_t tnt_tsc; /* when the newest bit was added */
+	uint64_t led_to;  /* where the newest packet says that control is; 0: it does not say */
+	bool led_by_branch;
 	uint64_t cyc_tsc; /* what the packets so far say the time is */
 	uint64_t mtc;	  /* MTC count at the last MTC or TMA */
 	uint64_t returns[ENCODER_RETURN_STACK];
@@ -61,6 +63,12 @@ void encoder_indirect(struct encoder *encoder, uint64_t tsc, uint64_t to);
 /* A near call, direct or indirect: its return address may be compressed later. No packet. */
 void encoder_push_return(struct encoder *encoder, uint64_t return_address);
 void encoder_return(struct encoder *encoder, uint64_t tsc, uint64_t to);
+
+/*
+ * Control is at ip, where direct branches have led that have no packets, and the time is `tsc`: as a
+ * processor says of a place that it is not in a transaction (SDM, "MODE.TSX").
+ */
+void encoder_position(struct encoder *encoder, uint64_t tsc, uint64_t ip);
 
 /* At an instruction boundary: writes PSB+ if one is due. */
 void encoder_boundary(struct encoder *encoder, uint64_t tsc, uint64_t ip);

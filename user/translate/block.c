@@ -42,13 +42,16 @@ static void emit_next_word(struct emitter *emitter, const uint8_t *end)
 
 /*
  * The same for a call or a return, of which there are many: in place, without a jump that the processor would
- * have to guess the target of. Where the ring ends, nothing is told yet, and it is done as above.
+ * have to guess the target of. Where the ring ends, nothing is told yet, and it is done once more where the
+ * ring begins.
  */
 static void emit_call_stamp(struct builder *builder)
 {
 	enum { SIZE = 52 };
 	struct emitter *emitter = &builder->emitter;
 	struct emitter away = {.at = (uint8_t *)(emitter->region->end -= SIZE)};
+	const struct emitter begin = *emitter;
+	uint32_t tag = builder->insn.kind == BRANCH_CALL && builder->insn.direct ? RING_CALL : RING_TIME;
 	const uint8_t *end;
 
 	builder->block->tells_time = 1;
@@ -64,8 +67,8 @@ static void emit_call_stamp(struct builder *builder)
 	emit_next_word(emitter, end);
 	EMIT(emitter, 0x65, 0x89, 0x11); /* mov gs:[rcx], edx */
 	emit_next_word(emitter, end);
-	EMIT(emitter, 0x65, 0xc7, 0x01); /* mov dword gs:[rcx], RING_TIME */
-	emit_32(emitter, RING_TIME);
+	EMIT(emitter, 0x65, 0xc7, 0x01); /* mov dword gs:[rcx], tag */
+	emit_32(emitter, tag);
 	emit_next_word(emitter, end);
 	emit_save(emitter, HOST_RCX, CTX_POS);
 	emit_load(emitter, HOST_RDX, CTX_RDX);
@@ -73,12 +76,12 @@ static void emit_call_stamp(struct builder *builder)
 	emit_load(emitter, HOST_RCX, CTX_RCX);
 	emit_load(&away, HOST_RDX, CTX_RDX);
 	emit_load(&away, HOST_RAX, CTX_RAX);
-	emit_here(emitter, emit_leave_to_stamp(&away, builder->pc));
+	emit_here(&begin, emit_leave_to_stamp(&away, builder->pc));
 }
 
 static bool wants_time(const struct builder *builder)
 {
-	return shared()->times_calls && !builder->nop &&
+	return shared()->times_calls &&
 	       (builder->insn.kind == BRANCH_CALL || builder->insn.kind == BRANCH_RETURN);
 }
 

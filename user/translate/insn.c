@@ -156,7 +156,7 @@ static enum give_back translate_direct(struct builder *builder)
 		emit_fetch(emitter, behind(builder));
 		builder->push = emit_push(emitter, behind(builder));
 	}
-	if (to <= builder->pc && (builder->insn.kind != BRANCH_CALL || shared()->times_calls))
+	if (to <= builder->pc && builder->insn.kind != BRANCH_CALL)
 		branch_to(builder, to);
 	else
 		builder_go_on(builder, to);

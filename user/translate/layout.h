@@ -113,6 +113,7 @@
 #define RING_EPOCH 0x80000007 /* number: of the blocks from here on */
 #define RING_LOST  0x80000008 /* address: goes on there, and what was before it was not kept */
 #define RING_AT	   0x80000009 /* address: has come to a probe there */
+#define RING_CALL  0x8000000a /* TSC: of the next direct call on the way, which may make no word */
 #define BLOCK_WORD 0x40000000
 
 /* Why the runtime was entered. */

@@ -301,4 +301,25 @@ TEST(test_first_tsc)
 	encoder_release(&f.encoder);
 }
 
+/* A place that no packet tells of has a time; the branch before it keeps its own; twice the same is once. */
+TEST(test_positions)
+{
+	struct fixture f;
+
+	fixture_init(&f, RING);
+	encoder_enable(&f.encoder, T0, main_ip);
+	encoder_position(&f.encoder, T0 + 10, main_ip + 1);
+	encoder_position(&f.encoder, T0 + 20, main_ip + 1);
+	encoder_indirect(&f.encoder, T0 + 30, main_ip + 2);
+	encoder_position(&f.encoder, T0 + 40, main_ip + 3);
+	encoder_conditional(&f.encoder, T0 + 50, true);
+	encoder_position(&f.encoder, T0 + 60, main_ip + 3);
+	assert_string_equal(
+		packets(&f, true),
+		"psb tsc tma cbr mode.tsx psbend mode.exec pge/3:555555555000 "
+		"cyc mode.tsx fup/1:5001 cyc tip/1:5002 mode.tsx fup/1:5002 cyc mode.tsx fup/1:5003 "
+		"cyc tnt:T cyc mode.tsx fup/1:5003");
+	encoder_release(&f.encoder);
+}
+
 TEST_MAIN(NULL, NULL)

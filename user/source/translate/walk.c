@@ -1,7 +1,33 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "source/translate/walk.h"
 
+#include "model/branch.h"
+
 void walk_set_ns(struct walk *walk, uint64_t ns)
+{
+	if (ns <= walk->newest_ns)
+		return;
+	walk->newest_ns = ns;
+	if (!walk->call_cnt)
+		walk_now(walk);
+}
+
+void walk_set_time(struct walk *walk, uint64_t tsc)
+{
+	walk_set_ns(walk, tsc_clock_ns(walk->clock, tsc));
+}
+
+/* Of more calls than that, the last ones have the time of the next packet. */
+void walk_set_call(struct walk *walk, uint64_t tsc)
+{
+	uint64_t ns = tsc_clock_ns(walk->clock, tsc);
+
+	if (walk->call_cnt < WALK_CALLS)
+		walk->calls[walk->call_cnt++] = ns;
+	walk_set_ns(walk, ns);
+}
+
+static void pass_to(struct walk *walk, uint64_t ns)
 {
 	if (ns <= walk->ns)
 		return;
@@ -9,9 +35,19 @@ void walk_set_ns(struct walk *walk, uint64_t ns)
 	walk->ns = ns;
 }
 
-void walk_set_time(struct walk *walk, uint64_t tsc)
+uint64_t walk_now(struct walk *walk)
 {
-	walk_set_ns(walk, tsc_clock_ns(walk->clock, tsc));
+	walk->call = walk->call_cnt = 0;
+	pass_to(walk, walk->newest_ns);
+	return walk->ns;
+}
+
+void walk_call(struct walk *walk, const struct block *block, uint64_t to)
+{
+	if (block->last_kind != BRANCH_CALL || walk->call == walk->call_cnt)
+		return;
+	pass_to(walk, walk->calls[walk->call++]);
+	encoder_position(walk->encoder, walk->ns, to);
 }
 
 /* Control is at the beginning of the block. */
@@ -47,6 +83,7 @@ static bool go_on(struct walk *walk)
 	if (!walk->block || walk->block->end != BLOCK_GOES_ON || ++walk->way > WAY_MAX)
 		return false;
 	walk_pass(walk, walk->block->cond_cnt);
+	walk_call(walk, walk->block, walk->block->next);
 	enter(walk, block_at(walk, walk->block->next));
 	return walk->block;
 }
@@ -142,7 +179,7 @@ static void settle_epoch(struct walk *walk, const struct goal *goal)
 		return;
 	walk_set_time(walk, *ended + 1);
 	walk->encoder->psb_wanted = true;
-	encoder_boundary(walk->encoder, walk->ns, walk->ip);
+	encoder_boundary(walk->encoder, walk_now(walk), walk->ip);
 }
 
 static void look_for(struct walk *walk, struct goal goal)
@@ -163,7 +200,7 @@ static void look_for(struct walk *walk, struct goal goal)
 
 void walk_lose(struct walk *walk, uint64_t ip)
 {
-	encoder_overflow(walk->encoder, walk->ns, ip);
+	encoder_overflow(walk->encoder, walk_now(walk), ip);
 }
 
 void walk_arrive(struct walk *walk, uint64_t ip)
@@ -171,7 +208,7 @@ void walk_arrive(struct walk *walk, uint64_t ip)
 	enter(walk, NULL);
 	walk->ip = ip;
 	if (walk->encoder->enabled)
-		encoder_boundary(walk->encoder, walk->ns, ip);
+		encoder_boundary(walk->encoder, walk_now(walk), ip);
 }
 
 bool walk_to_block(struct walk *walk, const struct block *block, uint64_t to)

@@ -11,15 +11,18 @@
 
 struct code_changes;
 
-enum { WALK_RECENT = 1 << 13 };
+enum { WALK_RECENT = 1 << 13, WALK_CALLS = 64 };
 
 struct walk {
 	const struct arena *arena;
 	struct encoder *encoder;
 	const struct tsc_clock *clock;
 	const struct code_changes *changes;
-	size_t changed; /* so many of them were before ns */
-	uint64_t ns;
+	size_t changed;				 /* so many of them were before ns */
+	uint64_t ns;				 /* of packets, as far as the way is known */
+	uint64_t newest_ns;			 /* behind the calls that are still to come: */
+	uint64_t calls[WALK_CALLS];		 /* their times ... */
+	unsigned int call, call_cnt;		 /* ... of which so many were come to */
 	uint64_t ip;				 /* where control was at the last word ... */
 	const struct block *block;		 /* ... the block there, once it is looked for ... */
 	uint32_t conds;				 /* ... and how many conditional jumps of it were passed */
@@ -33,6 +36,15 @@ struct walk {
 /* Packets from here on have that time (CLOCK_MONOTONIC, nanoseconds; a TSC), if it is a later one. */
 void walk_set_ns(struct walk *walk, uint64_t ns);
 void walk_set_time(struct walk *walk, uint64_t tsc);
+
+/* The same, from the next direct call on that is on the way to what a word tells of. */
+void walk_set_call(struct walk *walk, uint64_t tsc);
+
+/* The block has come to an end: where that is a direct call, to `to`, it has its time. */
+void walk_call(struct walk *walk, const struct block *block, uint64_t to);
+
+/* The time, where no call is still to come. */
+uint64_t walk_now(struct walk *walk);
 
 /* That many conditional jumps of the block went where they make no word so far. */
 void walk_pass(struct walk *walk, uint32_t conds);

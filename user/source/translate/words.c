@@ -68,7 +68,7 @@ static struct entry next_entry(const struct entries *entries, size_t *at)
 /* The trace begins there. */
 static void start(struct walk *walk, uint64_t ip)
 {
-	encoder_enable(walk->encoder, walk->ns, ip);
+	encoder_enable(walk->encoder, walk_now(walk), ip);
 	walk_arrive(walk, ip);
 }
 
@@ -82,8 +82,11 @@ static void branch(struct walk *walk, const struct block *block, uint32_t conds_
 	if (!walk_to_block(walk, block, to))
 		return;
 	walk_pass(walk, conds_before);
-	if (conds_before < block->cond_cnt)
-		encoder_conditional(walk->encoder, walk->ns, is_as_word != block_turns(block, conds_before));
+	if (conds_before == block->cond_cnt)
+		walk_call(walk, block, to);
+	else
+		encoder_conditional(walk->encoder, walk_now(walk),
+				    is_as_word != block_turns(block, conds_before));
 	walk_arrive(walk, to);
 }
 
@@ -98,9 +101,9 @@ static void on_site(struct walk *walk, const struct site *site)
 static void on_block(struct walk *walk, const struct block *block)
 {
 	if (!walk->encoder->enabled)
-		encoder_enable(walk->encoder, walk->ns, block->guest);
+		encoder_enable(walk->encoder, walk_now(walk), block->guest);
 	else if (walk_to_end(walk, BLOCK_INDIRECT))
-		encoder_indirect(walk->encoder, walk->ns, block->guest);
+		encoder_indirect(walk->encoder, walk_now(walk), block->guest);
 	else
 		walk_lose(walk, block->guest);
 	if (walk->epoch < block->born)
@@ -153,7 +156,7 @@ static void before_syscall(struct walk *walk)
 		return;
 	}
 	walk->next = walk->block->next;
-	encoder_disable(walk->encoder, walk->ns);
+	encoder_disable(walk->encoder, walk_now(walk));
 }
 
 static void go(struct walk *walk, uint64_t ip)
@@ -169,9 +172,9 @@ static void stop(struct walk *walk, uint64_t ip)
 	if (!walk->encoder->enabled)
 		return;
 	if (walk_to_address(walk, ip))
-		encoder_disable(walk->encoder, walk->ns);
+		encoder_disable(walk->encoder, walk_now(walk));
 	else
-		encoder_disable_async(walk->encoder, walk->ns, ip);
+		encoder_disable_async(walk->encoder, walk_now(walk), ip);
 }
 
 static void leave(struct walk *walk, uint64_t ip)
@@ -179,9 +182,9 @@ static void leave(struct walk *walk, uint64_t ip)
 	if (!walk->encoder->enabled)
 		return;
 	if (walk_to_end(walk, BLOCK_INDIRECT))
-		encoder_disable_at(walk->encoder, walk->ns, ip);
+		encoder_disable_at(walk->encoder, walk_now(walk), ip);
 	else
-		encoder_disable_async(walk->encoder, walk->ns, ip);
+		encoder_disable_async(walk->encoder, walk_now(walk), ip);
 }
 
 static void tell_branch(struct walk *walk, uint32_t word)
@@ -208,7 +211,8 @@ static void tell(struct walk *walk, const struct entry *entry)
 		break;
 	case RING_AFTER:
 		walk_set_time(walk, entry->value);
-		for (; walk->changed < walk->changes->cnt && walk->changes->times[walk->changed] <= walk->ns;
+		for (; walk->changed < walk->changes->cnt &&
+		       walk->changes->times[walk->changed] <= walk_now(walk);
 		     walk->changed++)
 			walk->encoder->psb_wanted = true;
 		if (walk->next)
@@ -216,6 +220,9 @@ static void tell(struct walk *walk, const struct entry *entry)
 		break;
 	case RING_TIME:
 		walk_set_time(walk, entry->value);
+		break;
+	case RING_CALL:
+		walk_set_call(walk, entry->value);
 		break;
 	case RING_AT: /* see probe_at_end() */
 		break;
@@ -244,7 +251,7 @@ static void tell(struct walk *walk, const struct entry *entry)
 
 static bool tells_time(uint32_t word)
 {
-	return word == RING_BEFORE || word == RING_AFTER || word == RING_TIME;
+	return word == RING_BEFORE || word == RING_AFTER || word == RING_TIME || word == RING_CALL;
 }
 
 /* Branches that it stands for, or some more. */
@@ -264,7 +271,7 @@ static void tell_between(struct walk *walk, const struct entries *entries, size_
 			 uint64_t tsc)
 {
 	enum { TELLS_TIME_EVERY = 64 };
-	const uint64_t start = walk->ns, end = tsc_clock_ns(walk->clock, tsc);
+	const uint64_t start = walk->newest_ns, end = tsc_clock_ns(walk->clock, tsc);
 	uint64_t all = 1, so_far = 0, told = 0;
 
 	for (size_t i = at; i < until;)
@@ -291,7 +298,8 @@ static void begin(struct walk *walk, const struct ring_copy *copy, const struct 
 {
 	bool has_time = copy->continues, has_epoch = false;
 
-	walk->ns = walk->encoder->cyc_tsc > walk->clock->ns ? walk->encoder->cyc_tsc : walk->clock->ns;
+	walk_set_ns(walk, walk->encoder->cyc_tsc);
+	walk_set_ns(walk, walk->clock->ns);
 	if (copy->continues)
 		walk_set_ns(walk, copy->since_ns);
 	for (size_t at = entries->begin; at < entries->end && !(has_time && has_epoch);) {
@@ -335,7 +343,7 @@ static uint64_t probe_at_end(const struct entries *entries)
 	const uint32_t *end = entries->words + entries->end;
 	size_t left = entries->end - entries->begin;
 
-	for (; left >= 3 && end[-1] == RING_TIME; left -= 3)
+	for (; left >= 3 && tells_time(end[-1]); left -= 3)
 		end -= 3;
 	return left >= 3 && end[-1] == RING_AT ? (uint64_t)end[-2] << 32 | end[-3] : 0;
 }
@@ -346,7 +354,7 @@ static void finish(struct walk *walk, uint64_t probe)
 	if (walk->encoder->enabled && probe)
 		stop(walk, probe);
 	else if (walk->encoder->enabled)
-		encoder_disable_async(walk->encoder, walk->ns, walk->ip);
+		encoder_disable_async(walk->encoder, walk_now(walk), walk->ip);
 	encoder_flush(walk->encoder);
 }
 

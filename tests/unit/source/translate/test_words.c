@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "model/branch.h"
 #include "source/translate/words.h"
 
 enum { RING = 65536 };
@@ -391,6 +392,11 @@ TEST(at_a_probe)
 	check(&fixture, t + 100, 0x1020);
 }
 
+static struct block *block_of(const struct fixture *fixture, uint32_t number)
+{
+	return (struct block *)(void *)(fixture->arena->bytes + ARENA_BLOCKS) + number;
+}
+
 /* 1000 goes on to 800, and that to `next`: 1020, where an indirect branch is the end, or 1000. */
 static void call_back(const struct fixture *fixture, uint64_t next)
 {
@@ -398,11 +404,66 @@ static void call_back(const struct fixture *fixture, uint64_t next)
 		{.guest = 0x800, .guest_end = 0x810, .next = next, .end = BLOCK_GOES_ON},
 		{.guest = 0x1020, .guest_end = 0x1040, .end = BLOCK_INDIRECT},
 	};
-	struct block *first = (struct block *)(void *)(fixture->arena->bytes + ARENA_BLOCKS);
+	struct block *first = block_of(fixture, 0);
 
 	first->next = 0x800;
 	memcpy(first + 3, behind, sizeof(behind));
 	((struct shared *)fixture->arena->bytes)->block_cnt = 5;
+}
+
+/* Direct calls have their times, and what is passed between them that of the one before. */
+TEST(times_of_calls)
+{
+	struct fixture fixture;
+	const uint64_t t = tsc_clock.ns;
+
+	fixture_init(&fixture);
+	call_back(&fixture, 0x1020);
+	block_of(&fixture, 0)->last_kind = block_of(&fixture, 3)->last_kind = BRANCH_CALL;
+	arena_append(fixture.arena, fixture.slot, 0x1000, RING_GO);
+	arena_append(fixture.arena, fixture.slot, tsc_clock.tsc + 10, RING_CALL);
+	arena_append(fixture.arena, fixture.slot, tsc_clock.tsc + 15, RING_TIME);
+	arena_append(fixture.arena, fixture.slot, tsc_clock.tsc + 20, RING_CALL);
+	arena_append(fixture.arena, fixture.slot, tsc_clock.tsc + 30, RING_TIME);
+	word(&fixture, BLOCK_WORD | 2);
+	encoder_enable(&fixture.expected, t + 10, 0x1000);
+	encoder_boundary(&fixture.expected, t + 10, 0x1000);
+	encoder_conditional(&fixture.expected, t + 10, false);
+	encoder_conditional(&fixture.expected, t + 10, false);
+	encoder_position(&fixture.expected, t + 10, 0x800);
+	encoder_position(&fixture.expected, t + 20, 0x1020);
+	encoder_indirect(&fixture.expected, t + 30, 0x1050);
+	encoder_boundary(&fixture.expected, t + 30, 0x1050);
+	check(&fixture, t + 30, 0x1050);
+}
+
+/* So has one that makes a word; one that is not come to leaves its time to what is. */
+TEST(time_of_call_with_word)
+{
+	struct fixture fixture;
+	const uint64_t t = tsc_clock.ns;
+
+	fixture_init(&fixture);
+	block_of(&fixture, 0)->last_kind = BRANCH_CALL;
+	arena_append(fixture.arena, fixture.slot, 0x1000, RING_GO);
+	arena_append(fixture.arena, fixture.slot, tsc_clock.tsc + 10, RING_CALL);
+	word(&fixture, 2);
+	arena_append(fixture.arena, fixture.slot, 0x1040, RING_STOP);
+	arena_append(fixture.arena, fixture.slot, 0x1000, RING_GO);
+	arena_append(fixture.arena, fixture.slot, tsc_clock.tsc + 20, RING_CALL);
+	word(&fixture, 0);
+	encoder_enable(&fixture.expected, t + 10, 0x1000);
+	encoder_boundary(&fixture.expected, t + 10, 0x1000);
+	encoder_conditional(&fixture.expected, t + 10, false);
+	encoder_conditional(&fixture.expected, t + 10, false);
+	encoder_position(&fixture.expected, t + 10, 0x1040);
+	encoder_boundary(&fixture.expected, t + 10, 0x1040);
+	encoder_disable_async(&fixture.expected, t + 10, 0x1040);
+	encoder_enable(&fixture.expected, t + 10, 0x1000);
+	encoder_boundary(&fixture.expected, t + 10, 0x1000);
+	encoder_conditional(&fixture.expected, t + 20, true);
+	encoder_boundary(&fixture.expected, t + 20, 0x1050);
+	check(&fixture, t + 20, 0x1050);
 }
 
 /* Two blocks on the way have the instruction: nobody knows in which one that was. */
