@@ -319,14 +319,14 @@ static int finish(struct capture *capture, bool exited)
 		if (capture->set)
 			trigger_set_silence(capture->set);
 		session_detach(capture->session);
+		capture->let_go = true;
 	}
 	if (!err)
 		err = binaries_note_build_ids(capture->snapshot);
-	/*
-	 * Hits after the one that ended the recording do not belong to it.
-	 */
-	trigger_set_free(capture->set);
-	capture->set = NULL;
+	if (!capture->let_go) {
+		trigger_set_free(capture->set);
+		capture->set = NULL;
+	}
 	session_detach(capture->session);
 	if (exited) {
 		capture->target_gone = true;

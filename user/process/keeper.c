@@ -229,16 +229,23 @@ int keeper_start(struct keeper *keeper, int (*work)(struct keeper *keeper, void 
 	return err;
 }
 
+void keeper_begin_end(struct keeper *keeper)
+{
+	if (!keeper->stack || keeper->pidfd < 0 || keeper->is_ending)
+		return;
+	if (wait_for_end(keeper->pidfd, 0))
+		log_warn("the process that held the probes was killed: there were no hits from then on");
+	syscall(SYS_pidfd_send_signal, keeper->pidfd, SIGKILL, NULL, 0);
+	keeper->is_ending = true;
+}
+
 /* The keeper's stack is no longer needed: a killed process does not return to user code. */
 bool keeper_end(struct keeper *keeper, int timeout_ms)
 {
 	bool has_ended = true;
 
-	if (keeper->stack && keeper->pidfd >= 0) {
-		if (wait_for_end(keeper->pidfd, 0))
-			log_warn("the process that held the probes was killed: there were no hits from then "
-				 "on");
-		syscall(SYS_pidfd_send_signal, keeper->pidfd, SIGKILL, NULL, 0);
+	keeper_begin_end(keeper);
+	if (keeper->is_ending) {
 		has_ended = wait_for_end(keeper->pidfd, timeout_ms);
 		close(keeper->pidfd);
 	}

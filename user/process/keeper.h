@@ -16,6 +16,7 @@ struct keeper {
 	size_t fd_cnt, fd_cap;
 	char *stack;
 	int pidfd;
+	bool is_ending;
 	volatile sig_atomic_t is_cancelled; /* a signal will end this process: open no more probes */
 };
 
@@ -32,7 +33,13 @@ int keeper_start(struct keeper *keeper, int (*work)(struct keeper *keeper, void 
 int keeper_keep(struct keeper *keeper, int fd);
 
 /*
+ * The process begins to close all descriptors, for which the kernel waits some 100 ms; keeper_end() is to be
+ * called later. Warns if somebody else killed the process.
+ */
+void keeper_begin_end(struct keeper *keeper);
+
+/*
  * Returns when all descriptors are closed, or after this time (negative: no limit). False: the kernel is
- * still closing them, and will finish by itself. Warns if somebody else killed the process.
+ * still closing them, and will finish by itself. Warns as keeper_begin_end() does.
  */
 bool keeper_end(struct keeper *keeper, int timeout_ms);

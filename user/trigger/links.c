@@ -290,6 +290,11 @@ int links_attach_perf(struct links *links, pid_t pid)
 
 /* ---- the end ---- */
 
+void links_begin_end(struct links *links)
+{
+	keeper_begin_end(&links->keeper);
+}
+
 void links_detach(struct links *links)
 {
 	keeper_end(&links->keeper, -1);

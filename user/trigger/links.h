@@ -47,6 +47,9 @@ int links_plan(struct links *links, const struct programs *programs, const struc
 int links_attach_multi(struct links *links, pid_t pid);
 int links_attach_perf(struct links *links, pid_t pid);
 
+/* The kernel begins to remove the breakpoints; one of the following is to be called later. */
+void links_begin_end(struct links *links);
+
 /* Removes the breakpoints. */
 void links_detach(struct links *links);
 

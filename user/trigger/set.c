@@ -132,6 +132,7 @@ void trigger_set_silence(struct trigger_set *set)
 {
 	for (size_t i = 0; i < set->trigger_cnt; i++)
 		__atomic_store_n(&set->programs.bpf->bss->rules[i].held, 1, __ATOMIC_RELEASE);
+	links_begin_end(&set->links);
 }
 
 void trigger_set_detach(struct trigger_set *set)

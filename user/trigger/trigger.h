@@ -94,7 +94,10 @@ int trigger_set_follow(struct trigger_set *set);
 /* Ignores firings of HIT_STOP triggers while `hold` is true. */
 void trigger_set_hold(struct trigger_set *set, bool hold);
 
-/* Ignores all firings from now on, and stops no thread; the probes can be removed later. */
+/*
+ * Ignores all firings from now on, and stops no thread. The kernel begins to remove the breakpoints, some 100
+ * ms; trigger_set_free() waits for that.
+ */
 void trigger_set_silence(struct trigger_set *set);
 
 /* Removes the breakpoints. Recorded hits can still be read. */
