@@ -180,13 +180,20 @@ void encoder_flush(struct encoder *encoder)
 	encoder->tnt_bits = 0;
 }
 
-static void add_tnt(struct encoder *encoder, uint64_t tsc, bool taken)
+void encoder_conditionals(struct encoder *encoder, uint64_t tsc, uint64_t taken, unsigned int cnt)
 {
-	encoder->tnt_bits = encoder->tnt_bits << 1 | taken;
-	encoder->tnt_tsc = tsc;
-	encoder->led_to = 0;
-	if (++encoder->tnt_cnt == TNT_SHORT_BITS)
-		encoder_flush(encoder);
+	while (cnt) {
+		unsigned int room = TNT_SHORT_BITS - encoder->tnt_cnt, some = cnt < room ? cnt : room;
+
+		cnt -= some;
+		encoder->tnt_bits =
+			encoder->tnt_bits << some | ((uint32_t)(taken >> cnt) & ((1u << some) - 1));
+		encoder->tnt_tsc = tsc;
+		encoder->led_to = 0;
+		encoder->tnt_cnt += (uint8_t)some;
+		if (encoder->tnt_cnt == TNT_SHORT_BITS)
+			encoder_flush(encoder);
+	}
 }
 
 enum ip_packet { PACKET_TIP = 0x0d, PACKET_TIP_PGE = 0x11, PACKET_TIP_PGD = 0x01, PACKET_FUP = 0x1d };
@@ -332,7 +339,7 @@ void encoder_disable_at(struct encoder *encoder, uint64_t tsc, uint64_t ip)
 
 void encoder_conditional(struct encoder *encoder, uint64_t tsc, bool taken)
 {
-	add_tnt(encoder, tsc, taken);
+	encoder_conditionals(encoder, tsc, taken, 1);
 }
 
 void encoder_indirect(struct encoder *encoder, uint64_t tsc, uint64_t to)
@@ -378,7 +385,7 @@ void encoder_return(struct encoder *encoder, uint64_t tsc, uint64_t to)
 	    encoder->returns[(encoder->return_top - 1) % ENCODER_RETURN_STACK] == to) {
 		encoder->return_top--;
 		encoder->return_cnt--;
-		add_tnt(encoder, tsc, true);
+		encoder_conditional(encoder, tsc, true);
 		return;
 	}
 	forget_returns(encoder);

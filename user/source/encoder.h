@@ -59,6 +59,8 @@ void encoder_disable_async(struct encoder *encoder, uint64_t tsc, uint64_t ip);
 void encoder_disable_at(struct encoder *encoder, uint64_t tsc, uint64_t ip);
 
 void encoder_conditional(struct encoder *encoder, uint64_t tsc, bool taken);
+/* So many of them, at most 64; a bit of each, the newest one lowest. */
+void encoder_conditionals(struct encoder *encoder, uint64_t tsc, uint64_t taken, unsigned int cnt);
 void encoder_indirect(struct encoder *encoder, uint64_t tsc, uint64_t to);
 /* A near call, direct or indirect: its return address may be compressed later. No packet. */
 void encoder_push_return(struct encoder *encoder, uint64_t return_address);

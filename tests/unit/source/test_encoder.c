@@ -301,6 +301,32 @@ TEST(test_first_tsc)
 	encoder_release(&f.encoder);
 }
 
+/* Many at once are as one by one. */
+TEST(test_conditionals)
+{
+	const uint64_t taken = 0xd5b3a1c97e402f6bull;
+
+	for (unsigned int cnt = 1; cnt <= 64; cnt++) {
+		struct fixture one, many;
+
+		fixture_init(&one, RING);
+		fixture_init(&many, RING);
+		encoder_enable(&one.encoder, T0, main_ip);
+		encoder_enable(&many.encoder, T0, main_ip);
+		encoder_conditional(&one.encoder, T0 + 5, true);
+		encoder_conditional(&many.encoder, T0 + 5, true);
+		for (unsigned int i = cnt; i--;)
+			encoder_conditional(&one.encoder, T0 + 10, taken >> i & 1);
+		encoder_conditionals(&many.encoder, T0 + 10, taken, cnt);
+		encoder_disable(&one.encoder, T0 + 20);
+		encoder_disable(&many.encoder, T0 + 20);
+		assert_int_equal(one.encoder.ring.head, many.encoder.ring.head);
+		assert_memory_equal(one.encoder.ring.bytes, many.encoder.ring.bytes, one.encoder.ring.head);
+		encoder_release(&one.encoder);
+		encoder_release(&many.encoder);
+	}
+}
+
 /* A place that no packet tells of has a time; the branch before it keeps its own; twice the same is once. */
 TEST(test_positions)
 {

@@ -57,10 +57,23 @@ static void enter(struct walk *walk, const struct block *block)
 	walk->conds = 0;
 }
 
+static void tell_conditional(struct walk *walk, bool taken)
+{
+	encoder_conditional(walk->encoder, walk->ns, taken);
+	walk->conds_told = walk->conds_told << 1 | taken;
+	walk->cond_cnt++;
+}
+
+void walk_conditional(struct walk *walk, bool taken)
+{
+	walk_now(walk);
+	tell_conditional(walk, taken);
+}
+
 void walk_pass(struct walk *walk, uint32_t conds)
 {
 	for (; walk->conds < conds; walk->conds++)
-		encoder_conditional(walk->encoder, walk->ns, block_turns(walk->block, walk->conds));
+		tell_conditional(walk, block_turns(walk->block, walk->conds));
 }
 
 static const struct block *block_at(struct walk *walk, uint64_t guest)
@@ -207,9 +220,48 @@ void walk_arrive(struct walk *walk, uint64_t ip)
 {
 	enter(walk, NULL);
 	walk->ip = ip;
+	walk->cond_cnt = 0;
 	if (walk->encoder->enabled)
 		encoder_boundary(walk->encoder, walk_now(walk), ip);
 }
+
+/* ---- ways that are known ---- */
+
+static bool keeps_ways(const struct walk *walk)
+{
+	return !walk->call_cnt && !arena_shared(walk->arena)->epoch;
+}
+
+static struct way *way_of(const struct walk *walk, uint32_t key, uint64_t from)
+{
+	return &walk->ways[(key * 0x9e3779b9u ^ (uint32_t)from * 0x85ebca6bu) >> (32 - WALK_WAYS_BITS)];
+}
+
+bool walk_known(struct walk *walk, uint32_t key)
+{
+	const struct way *way = way_of(walk, key, walk->ip);
+
+	if (way->key != key || way->from != walk->ip || !walk->encoder->enabled || !keeps_ways(walk))
+		return false;
+	encoder_conditionals(walk->encoder, walk->ns, way->conds, way->cond_cnt);
+	if (way->is_indirect)
+		encoder_indirect(walk->encoder, walk->ns, way->to);
+	walk_arrive(walk, way->to);
+	return true;
+}
+
+void walk_note(struct walk *walk, uint32_t key, uint64_t from, uint64_t to, bool is_indirect)
+{
+	if (walk->cond_cnt <= 64 && keeps_ways(walk))
+		*way_of(walk, key, from) = (struct way){.from = from,
+							.to = to,
+							.conds = walk->conds_told,
+							.key = key,
+							.cond_cnt = (uint8_t)walk->cond_cnt,
+							.is_indirect = is_indirect};
+}
+
+/* ---- the way to what a word tells of ---- */
 
 bool walk_to_block(struct walk *walk, const struct block *block, uint64_t to)
 {

@@ -11,26 +11,39 @@
 
 struct code_changes;
 
-enum { WALK_RECENT = 1 << 13, WALK_CALLS = 64 };
+enum { WALK_RECENT = 1 << 13, WALK_CALLS = 64, WALK_WAYS_BITS = 15, WALK_WAYS = 1 << WALK_WAYS_BITS };
+
+/* From where control was at one word to the next word, which is the key. */
+struct way {
+	uint64_t from, to;
+	uint64_t conds; /* bits, as encoder_conditionals() has them */
+	uint32_t key;
+	uint8_t cond_cnt;
+	bool is_indirect; /* at its end */
+};
 
 struct walk {
 	const struct arena *arena;
 	struct encoder *encoder;
 	const struct tsc_clock *clock;
 	const struct code_changes *changes;
-	size_t changed;				 /* so many of them were before ns */
-	uint64_t ns;				 /* of packets, as far as the way is known */
-	uint64_t newest_ns;			 /* behind the calls that are still to come: */
-	uint64_t calls[WALK_CALLS];		 /* their times ... */
-	unsigned int call, call_cnt;		 /* ... of which so many were come to */
-	uint64_t ip;				 /* where control was at the last word ... */
-	const struct block *block;		 /* ... the block there, once it is looked for ... */
-	uint32_t conds;				 /* ... and how many conditional jumps of it were passed */
-	uint32_t way;				 /* that block is so many behind the one at ip */
-	uint32_t epoch;				 /* as far as is known: of that block, ... */
-	uint32_t epoch_min;			 /* ... if it is not an earlier one */
-	uint64_t next;				 /* where a system call goes on */
-	const struct block *recent[WALK_RECENT]; /* found last, by address, while there is one epoch only */
+	size_t changed;		     /* so many of them were before ns */
+	uint64_t ns;		     /* of packets, as far as the way is known */
+	uint64_t newest_ns;	     /* behind the calls that are still to come: */
+	uint64_t calls[WALK_CALLS];  /* their times ... */
+	unsigned int call, call_cnt; /* ... of which so many were come to */
+	uint64_t ip;		     /* where control was at the last word ... */
+	const struct block *block;   /* ... the block there, once it is looked for ... */
+	uint32_t conds;		     /* ... and how many conditional jumps of it were passed */
+	uint32_t way;		     /* that block is so many behind the one at ip */
+	uint32_t epoch;		     /* as far as is known: of that block, ... */
+	uint32_t epoch_min;	     /* ... if it is not an earlier one */
+	uint64_t next;		     /* where a system call goes on */
+	uint64_t conds_told;	     /* bits since the last word; ... */
+	uint32_t cond_cnt;	     /* ... so many, of which they are the last ones */
+	/* Found last, by address, while there is one epoch only. */
+	const struct block *recent[WALK_RECENT];
+	struct way *ways; /* the same, WALK_WAYS of them, by key and where they begin */
 };
 
 /* Packets from here on have that time (CLOCK_MONOTONIC, nanoseconds; a TSC), if it is a later one. */
@@ -48,6 +61,18 @@ uint64_t walk_now(struct walk *walk);
 
 /* That many conditional jumps of the block went where they make no word so far. */
 void walk_pass(struct walk *walk, uint32_t conds);
+
+/* A conditional jump of the block that a word tells of. */
+void walk_conditional(struct walk *walk, bool taken);
+
+/*
+ * What is on the way to the word of that key is told as it was the last time, if control was where it was
+ * then. False: it was not told.
+ */
+bool walk_known(struct walk *walk, uint32_t key);
+
+/* The way to the word of that key began at `from`, and is told up to its branch, to `to`. */
+void walk_note(struct walk *walk, uint32_t key, uint64_t from, uint64_t to, bool is_indirect);
 
 /*
  * A branch has led there. Which block it is, is asked only with the next word, which may know

@@ -76,36 +76,45 @@ static void start(struct walk *walk, uint64_t ip)
  * By the branch of the block behind so many conditional jumps, itself one that goes where its word says or
  * the other way, or its end.
  */
-static void branch(struct walk *walk, const struct block *block, uint32_t conds_before, bool is_as_word,
-		   uint64_t to)
+static void branch(struct walk *walk, uint32_t key, const struct block *block, uint32_t conds_before,
+		   bool is_as_word, uint64_t to)
 {
+	const uint64_t from = walk->ip;
+
 	if (!walk_to_block(walk, block, to))
 		return;
 	walk_pass(walk, conds_before);
 	if (conds_before == block->cond_cnt)
 		walk_call(walk, block, to);
 	else
-		encoder_conditional(walk->encoder, walk_now(walk),
-				    is_as_word != block_turns(block, conds_before));
+		walk_conditional(walk, is_as_word != block_turns(block, conds_before));
+	walk_note(walk, key, from, to, false);
 	walk_arrive(walk, to);
 }
 
-static void on_site(struct walk *walk, const struct site *site)
+static void on_site(struct walk *walk, uint32_t word)
 {
+	const struct site *site = arena_site(walk->arena, word);
+
 	if (walk->encoder->enabled)
-		branch(walk, arena_block(walk->arena, site->block), site->conds_before, true, site->to);
+		branch(walk, word, arena_block(walk->arena, site->block), site->conds_before, true, site->to);
 	else
 		start(walk, site->to);
 }
 
-static void on_block(struct walk *walk, const struct block *block)
+static void on_block(struct walk *walk, uint32_t word)
 {
-	if (!walk->encoder->enabled)
+	const struct block *block = arena_block(walk->arena, word & ~(uint32_t)BLOCK_WORD);
+	const uint64_t from = walk->ip;
+
+	if (!walk->encoder->enabled) {
 		encoder_enable(walk->encoder, walk_now(walk), block->guest);
-	else if (walk_to_end(walk, BLOCK_INDIRECT))
+	} else if (walk_to_end(walk, BLOCK_INDIRECT)) {
+		walk_note(walk, word, from, block->guest, true);
 		encoder_indirect(walk->encoder, walk_now(walk), block->guest);
-	else
+	} else {
 		walk_lose(walk, block->guest);
+	}
 	if (walk->epoch < block->born)
 		walk->epoch = block->born;
 	walk_arrive(walk, block->guest);
@@ -114,16 +123,18 @@ static void on_block(struct walk *walk, const struct block *block)
 static void on_number(struct walk *walk, uint32_t word)
 {
 	if (word & BLOCK_WORD)
-		on_block(walk, arena_block(walk->arena, word & ~(uint32_t)BLOCK_WORD));
+		on_block(walk, word);
 	else
-		on_site(walk, arena_site(walk->arena, word));
+		on_site(walk, word);
 }
 
 /*
  * What led to the site's place in its trace, and what the site says: its conditional jump went another way.
  */
-static void on_trace(struct walk *walk, const struct site *exit, const struct block *trace)
+static void on_trace(struct walk *walk, uint32_t word, const struct block *trace)
 {
+	const uint32_t last_key = word | RING_TAG;
+	const struct site *exit = arena_site(walk->arena, word);
 	const struct trace_step *steps = arena_steps(walk->arena, trace);
 	const struct block *block;
 
@@ -137,12 +148,12 @@ static void on_trace(struct walk *walk, const struct site *exit, const struct bl
 	if (walk->epoch < trace->born)
 		walk->epoch = trace->born;
 	for (unsigned int i = 0; i < exit->conds_before; i++)
-		if (steps[i].word != NO_WORD)
+		if (steps[i].word != NO_WORD && !walk_known(walk, steps[i].word))
 			on_number(walk, steps[i].word);
-	if (exit->from == NO_COND)
+	if (exit->from == NO_COND || walk_known(walk, last_key))
 		return;
 	block = arena_block(walk->arena, steps[exit->conds_before].block);
-	branch(walk, block, exit->from,
+	branch(walk, last_key, block, exit->from,
 	       arena_site(walk->arena, block->first_site + exit->from)->to == exit->to, exit->to);
 }
 
@@ -190,14 +201,18 @@ static void leave(struct walk *walk, uint64_t ip)
 static void tell_branch(struct walk *walk, uint32_t word)
 {
 	bool is_block = word & BLOCK_WORD;
-	const struct site *site = arena_site(walk->arena, word);
-	const struct block *block = arena_block(walk->arena, site->block);
+	const struct site *site;
+	const struct block *block;
 
+	if (walk_known(walk, word))
+		return;
+	site = arena_site(walk->arena, word);
+	block = arena_block(walk->arena, site->block);
 	if (is_block ? !arena_has_block(walk->arena, word & ~(uint32_t)BLOCK_WORD)
 		     : !arena_has_site(walk->arena, word) || !arena_has_block(walk->arena, site->block))
 		walk_lose(walk, 0);
 	else if (!is_block && block->is_trace)
-		on_trace(walk, site, block);
+		on_trace(walk, word, block);
 	else
 		on_number(walk, word);
 }
@@ -257,10 +272,12 @@ static bool tells_time(uint32_t word)
 /* Branches that it stands for, or some more. */
 static unsigned int weight(const struct walk *walk, uint32_t word)
 {
-	const struct site *site = arena_site(walk->arena, word);
+	const struct site *site;
 
-	return word < BLOCK_WORD && arena_block(walk->arena, site->block)->is_trace ? site->conds_before + 1u
-										    : 1;
+	if (word >= BLOCK_WORD)
+		return 1;
+	site = arena_site(walk->arena, word);
+	return arena_block(walk->arena, site->block)->is_trace ? site->conds_before + 1u : 1;
 }
 
 /*
@@ -359,7 +376,7 @@ static void finish(struct walk *walk, uint64_t probe)
 }
 
 static int encode(const struct arena *arena, const struct ring_copy *copy, const struct tsc_clock *clock,
-		  const struct code_changes *changes, struct encoder *encoder)
+		  const struct code_changes *changes, struct way *ways, struct encoder *encoder)
 {
 	CLEANUP(entries_release) struct entries entries = {0};
 	struct walk walk = {.arena = arena,
@@ -367,7 +384,8 @@ static int encode(const struct arena *arena, const struct ring_copy *copy, const
 			    .clock = clock,
 			    .changes = changes,
 			    .epoch = copy->epoch,
-			    .epoch_min = copy->epoch_min};
+			    .epoch_min = copy->epoch_min,
+			    .ways = ways};
 	int err = split(copy, &entries);
 
 	if (err)
@@ -401,14 +419,17 @@ int words_encode(const struct arena *arena, const struct ring_copy *copy, const 
 		 const struct code_changes *changes, struct encoder *encoder)
 {
 	enum { SOME = 1 << 16 };
+	CLEANUP(freep) struct way *ways = calloc(WALK_WAYS, sizeof(*ways));
 	const struct encoder before = *encoder;
 	const uint64_t room = encoder->ring.size;
 	struct ring_copy part = newest(copy, SOME);
 	uint64_t bytes, reached = 0;
 	int err;
 
+	if (!ways)
+		return -ENOMEM;
 	for (;;) {
-		err = encode(arena, &part, clock, changes, encoder);
+		err = encode(arena, &part, clock, changes, ways, encoder);
 		bytes = encoder->ring.head - before.ring.head;
 		reached = bytes > reached ? bytes : reached;
 		if (err || part.cnt == copy->cnt || bytes >= room)
