@@ -216,6 +216,14 @@ void walk_lose(struct walk *walk, uint64_t ip)
 	encoder_overflow(walk->encoder, walk_now(walk), ip);
 }
 
+void walk_lose_all(struct walk *walk)
+{
+	if (!walk->encoder->enabled)
+		return;
+	walk->encoder->enabled = false;
+	walk_lose(walk, 0);
+}
+
 void walk_arrive(struct walk *walk, uint64_t ip)
 {
 	enter(walk, NULL);

@@ -83,6 +83,9 @@ void walk_arrive(struct walk *walk, uint64_t ip);
 /* The ring and the blocks do not fit together: what came before `ip` is lost. */
 void walk_lose(struct walk *walk, uint64_t ip);
 
+/* The same, and where control is then is not known, either: the trace begins anew. */
+void walk_lose_all(struct walk *walk);
+
 /*
  * To the beginning of the block. False: no way leads there; what came before `to` is
  * lost, and control is there.

@@ -162,7 +162,7 @@ static void before_syscall(struct walk *walk)
 	if (!walk->encoder->enabled)
 		return;
 	if (!walk_to_end(walk, BLOCK_SYSCALL)) {
-		walk_lose(walk, 0);
+		walk_lose_all(walk);
 		walk->next = 0;
 		return;
 	}
@@ -210,7 +210,7 @@ static void tell_branch(struct walk *walk, uint32_t word)
 	block = arena_block(walk->arena, site->block);
 	if (is_block ? !arena_has_block(walk->arena, word & ~(uint32_t)BLOCK_WORD)
 		     : !arena_has_site(walk->arena, word) || !arena_has_block(walk->arena, site->block))
-		walk_lose(walk, 0);
+		walk_lose_all(walk);
 	else if (!is_block && block->is_trace)
 		on_trace(walk, word, block);
 	else

@@ -618,6 +618,30 @@ TEST(unnoticed_epoch)
 	check(&fixture, t + 21, 0x1050);
 }
 
+/* The sites of words are not there any more: one gap, and on from where the first one leads that is. */
+TEST(forgotten)
+{
+	struct fixture fixture;
+	const uint64_t t = tsc_clock.ns;
+
+	fixture_init(&fixture);
+	arena_append(fixture.arena, fixture.slot, 0x1000, RING_GO);
+	word(&fixture, 1);
+	word(&fixture, 100);
+	word(&fixture, 101);
+	word(&fixture, BLOCK_WORD | 100);
+	word(&fixture, 0);
+	word(&fixture, BLOCK_WORD | 0);
+	expect_back(&fixture, t);
+	fixture.expected.enabled = false;
+	encoder_overflow(&fixture.expected, t, 0);
+	encoder_enable(&fixture.expected, t, 0x1050);
+	encoder_boundary(&fixture.expected, t, 0x1050);
+	encoder_indirect(&fixture.expected, t, 0x1000);
+	encoder_boundary(&fixture.expected, t, 0x1000);
+	check(&fixture, t, 0x1000);
+}
+
 /* A part of the ring was written again and again: what it held is not known, but where the thread goes on. */
 TEST(lost)
 {
