@@ -110,6 +110,12 @@ ends_at_hit() {
 	says "$tmp/grow.txt" '+           table_grow'
 }
 
+# Each snapshot but the first begins in the call that the one before ended in.
+snapshots_go_on() {
+	translate -t paced --max-hits 20 --multi-snapshot -- "$programs/paced" >/dev/null &&
+		"$trailcam" decode -q -o "$tmp/parts.tsv" "$tmp/out.fxt.gz" && [ "$(cut -f 4 "$tmp/parts.tsv" | grep -c -x paced)" -eq 39 ]
+}
+
 # The program itself says between which times each call began. The times of the trace begin anywhere, so that
 # there must be one distance with which all of them fit, but for what two clocks differ (20 us).
 times_calls() {
@@ -301,6 +307,7 @@ children_are_free() {
 }
 check 'children that nobody follows have nothing of ours' children_are_free
 check 'a trigger: the calls up to the hit' ends_at_hit
+check 'a snapshot goes on where the one before ended' snapshots_go_on
 check 'a signal that is waited for, of which the program dies' dies
 if [ -z "$(bpf_missing && echo missing)" ]; then
 	check 'each call of a function hits, with the program'"'"'s registers and stack' same_hits 96 -t table_find --max-hits 1000 -- "$programs/wordcount"

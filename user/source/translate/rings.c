@@ -128,10 +128,13 @@ static int make_packets(void *ctx, size_t i)
 	struct encoder *encoder = &work->packets->encoder;
 	int err = 0;
 
-	if (work->begins)
+	if (work->begins) {
 		encoder->psb_wanted = true;
+		work->packets->end = (struct words_end){0};
+	}
 	if (work->copy.words)
-		err = words_encode(work->arena, &work->copy, &work->clock, &work->changes, encoder);
+		err = words_encode(work->arena, &work->copy, &work->clock, &work->changes,
+				   &work->packets->end, encoder);
 	if (work->ends_ns)
 		encoder_overflow(encoder, work->ends_ns, 0);
 	return err;

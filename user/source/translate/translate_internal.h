@@ -63,6 +63,7 @@ struct thread_packets {
 	uint32_t pending; /* atomic: so much is to be done still */
 	bool in_batch;	  /* some of it is being done */
 	struct encoder encoder;
+	struct words_end end; /* of what it has told */
 };
 
 /* Makes packets of copies of the rings in a thread of its own; on all processors while that is waited for. */

@@ -59,7 +59,8 @@ static void enter(struct walk *walk, const struct block *block)
 
 static void tell_conditional(struct walk *walk, bool taken)
 {
-	encoder_conditional(walk->encoder, walk->ns, taken);
+	if (walk->cond_cnt >= walk->passed)
+		encoder_conditional(walk->encoder, walk->ns, taken);
 	walk->conds_told = walk->conds_told << 1 | taken;
 	walk->cond_cnt++;
 }
@@ -214,6 +215,16 @@ static void look_for(struct walk *walk, struct goal goal)
 void walk_lose(struct walk *walk, uint64_t ip)
 {
 	encoder_overflow(walk->encoder, walk_now(walk), ip);
+	walk->is_lost = true;
+}
+
+void walk_resume(struct walk *walk, uint64_t at, uint64_t word_ip, uint32_t cond_cnt)
+{
+	encoder_enable(walk->encoder, walk_now(walk), at);
+	enter(walk, NULL);
+	walk->at = at;
+	walk->ip = word_ip;
+	walk->passed = cond_cnt;
 }
 
 void walk_lose_all(struct walk *walk)
@@ -227,8 +238,9 @@ void walk_lose_all(struct walk *walk)
 void walk_arrive(struct walk *walk, uint64_t ip)
 {
 	enter(walk, NULL);
-	walk->ip = ip;
-	walk->cond_cnt = 0;
+	walk->at = walk->ip = ip;
+	walk->cond_cnt = walk->passed = 0;
+	walk->is_lost = false;
 	if (walk->encoder->enabled)
 		encoder_boundary(walk->encoder, walk_now(walk), ip);
 }
@@ -237,7 +249,7 @@ void walk_arrive(struct walk *walk, uint64_t ip)
 
 static bool keeps_ways(const struct walk *walk)
 {
-	return !walk->call_cnt && !arena_shared(walk->arena)->epoch;
+	return !walk->call_cnt && !walk->passed && !arena_shared(walk->arena)->epoch;
 }
 
 static struct way *way_of(const struct walk *walk, uint32_t key, uint64_t from)

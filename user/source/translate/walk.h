@@ -32,7 +32,8 @@ struct walk {
 	uint64_t newest_ns;	     /* behind the calls that are still to come: */
 	uint64_t calls[WALK_CALLS];  /* their times ... */
 	unsigned int call, call_cnt; /* ... of which so many were come to */
-	uint64_t ip;		     /* where control was at the last word ... */
+	uint64_t at;		     /* where control is known to be */
+	uint64_t ip;		     /* where it was at the last word ... */
 	const struct block *block;   /* ... the block there, once it is looked for ... */
 	uint32_t conds;		     /* ... and how many conditional jumps of it were passed */
 	uint32_t way;		     /* that block is so many behind the one at ip */
@@ -40,7 +41,9 @@ struct walk {
 	uint32_t epoch_min;	     /* ... if it is not an earlier one */
 	uint64_t next;		     /* where a system call goes on */
 	uint64_t conds_told;	     /* bits since the last word; ... */
-	uint32_t cond_cnt;	     /* ... so many, of which they are the last ones */
+	uint32_t cond_cnt;	     /* ... so many, of which they are the last ones, ... */
+	uint32_t passed;	     /* ... and so many that an earlier trace has told */
+	bool is_lost;
 	/* Found last, by address, while there is one epoch only. */
 	const struct block *recent[WALK_RECENT];
 	struct way *ways; /* the same, WALK_WAYS of them, by key and where they begin */
@@ -73,6 +76,9 @@ bool walk_known(struct walk *walk, uint32_t key);
 
 /* The way to the word of that key began at `from`, and is told up to its branch, to `to`. */
 void walk_note(struct walk *walk, uint32_t key, uint64_t from, uint64_t to, bool is_indirect);
+
+/* The trace goes on at `at`, so many conditional jumps behind where the last word of an earlier one led. */
+void walk_resume(struct walk *walk, uint64_t at, uint64_t word_ip, uint32_t cond_cnt);
 
 /*
  * A branch has led there. Which block it is, is asked only with the next word, which may know

@@ -311,7 +311,8 @@ static void tell_between(struct walk *walk, const struct entries *entries, size_
  * go on where the copy before ended, and the epoch before the first one that is told. The thread's code does
  * not change before.
  */
-static void begin(struct walk *walk, const struct ring_copy *copy, const struct entries *entries)
+static void begin(struct walk *walk, const struct ring_copy *copy, const struct entries *entries,
+		  const struct words_end *end)
 {
 	bool has_time = copy->continues, has_epoch = false;
 
@@ -319,6 +320,10 @@ static void begin(struct walk *walk, const struct ring_copy *copy, const struct 
 	walk_set_ns(walk, walk->clock->ns);
 	if (copy->continues)
 		walk_set_ns(walk, copy->since_ns);
+	if (copy->continues && end->at)
+		walk_resume(walk, end->at, end->word_ip, end->cond_cnt);
+	else if (copy->continues)
+		walk->next = end->next;
 	for (size_t at = entries->begin; at < entries->end && !(has_time && has_epoch);) {
 		struct entry entry = next_entry(entries, &at);
 
@@ -366,17 +371,25 @@ static uint64_t probe_at_end(const struct entries *entries)
 }
 
 /* At a hit, the way to its probe has no word. */
-static void finish(struct walk *walk, uint64_t probe)
+static struct words_end finish(struct walk *walk, uint64_t probe)
 {
-	if (walk->encoder->enabled && probe)
-		stop(walk, probe);
-	else if (walk->encoder->enabled)
-		encoder_disable_async(walk->encoder, walk_now(walk), walk->ip);
+	struct words_end end = {.next = walk->next};
+	const uint64_t at = probe ? probe : walk->at;
+
+	if (walk->encoder->enabled) {
+		if (probe)
+			stop(walk, probe);
+		else
+			encoder_disable_async(walk->encoder, walk_now(walk), at);
+		end = (struct words_end){at, walk->ip, walk->cond_cnt, 0};
+	}
 	encoder_flush(walk->encoder);
+	return walk->is_lost ? (struct words_end){0} : end;
 }
 
 static int encode(const struct arena *arena, const struct ring_copy *copy, const struct tsc_clock *clock,
-		  const struct code_changes *changes, struct way *ways, struct encoder *encoder)
+		  const struct code_changes *changes, struct way *ways, struct words_end *end,
+		  struct encoder *encoder)
 {
 	CLEANUP(entries_release) struct entries entries = {0};
 	struct walk walk = {.arena = arena,
@@ -390,9 +403,9 @@ static int encode(const struct arena *arena, const struct ring_copy *copy, const
 
 	if (err)
 		return err;
-	begin(&walk, copy, &entries);
+	begin(&walk, copy, &entries, end);
 	tell_all(&walk, &entries);
-	finish(&walk, probe_at_end(&entries));
+	*end = finish(&walk, probe_at_end(&entries));
 	return 0;
 }
 
@@ -416,11 +429,12 @@ static struct ring_copy newest(const struct ring_copy *copy, size_t cnt)
  * shorter, the rest is of no use.
  */
 int words_encode(const struct arena *arena, const struct ring_copy *copy, const struct tsc_clock *clock,
-		 const struct code_changes *changes, struct encoder *encoder)
+		 const struct code_changes *changes, struct words_end *end, struct encoder *encoder)
 {
 	enum { SOME = 1 << 16 };
 	CLEANUP(freep) struct way *ways = calloc(WALK_WAYS, sizeof(*ways));
 	const struct encoder before = *encoder;
+	const struct words_end end_before = *end;
 	const uint64_t room = encoder->ring.size;
 	struct ring_copy part = newest(copy, SOME);
 	uint64_t bytes, reached = 0;
@@ -429,12 +443,13 @@ int words_encode(const struct arena *arena, const struct ring_copy *copy, const 
 	if (!ways)
 		return -ENOMEM;
 	for (;;) {
-		err = encode(arena, &part, clock, changes, ways, encoder);
+		err = encode(arena, &part, clock, changes, ways, end, encoder);
 		bytes = encoder->ring.head - before.ring.head;
 		reached = bytes > reached ? bytes : reached;
 		if (err || part.cnt == copy->cnt || bytes >= room)
 			break;
 		*encoder = before;
+		*end = end_before;
 		part = newest(copy, bytes ? part.cnt * (room + room / 4) / bytes : copy->cnt);
 	}
 	if (part.cnt < copy->cnt)

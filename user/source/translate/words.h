@@ -15,9 +15,18 @@ struct code_changes {
 	size_t cnt, cap;
 };
 
+/* Where a thread's trace has ended. All 0: that is not known. */
+struct words_end {
+	uint64_t at;	   /* where the next one goes on ... */
+	uint64_t word_ip;  /* ... from where the last word had led, ... */
+	uint32_t cond_cnt; /* ... behind so many conditional jumps; or ... */
+	uint64_t next;	   /* ... behind a system call */
+};
+
 /*
- * After arena_index(): writes what was read of a ring. The trace ends with the last branch of it. It gets a
- * PSB behind each of the changes, since decoding can change images only there. 0 or -ENOMEM.
+ * After arena_index(): writes what was read of a ring. The trace ends with the last branch of it, or at a
+ * probe: *end is that of the copy before, and becomes this one's. It gets a PSB behind each of the changes,
+ * since decoding can change images only there. 0 or -ENOMEM.
  */
 int words_encode(const struct arena *arena, const struct ring_copy *copy, const struct tsc_clock *clock,
-		 const struct code_changes *changes, struct encoder *encoder);
+		 const struct code_changes *changes, struct words_end *end, struct encoder *encoder);

@@ -47,6 +47,7 @@ struct fixture {
 	int slot;
 	struct encoder ours, expected;
 	struct code_changes changes;
+	struct words_end end;
 };
 
 static void fixture_init(struct fixture *fixture)
@@ -108,7 +109,8 @@ static void check(struct fixture *fixture, uint64_t time, uint64_t ip)
 
 	assert_ok(arena_read_ring(fixture->arena, fixture->slot, 0, &copy));
 	assert_ok(arena_index(fixture->arena));
-	assert_ok(words_encode(fixture->arena, &copy, &tsc_clock, &fixture->changes, &fixture->ours));
+	assert_ok(words_encode(fixture->arena, &copy, &tsc_clock, &fixture->changes, &fixture->end,
+			       &fixture->ours));
 	ring_copy_release(&copy);
 	encoder_disable_async(&fixture->expected, time, ip);
 	encoder_flush(&fixture->expected);
@@ -676,7 +678,8 @@ TEST(goes_on_behind_a_copy)
 	assert_ok(arena_read_ring(fixture.arena, fixture.slot, 0, &first));
 	assert_false(first.continues);
 	assert_ok(arena_index(fixture.arena));
-	assert_ok(words_encode(fixture.arena, &first, &tsc_clock, &fixture.changes, &fixture.ours));
+	assert_ok(words_encode(fixture.arena, &first, &tsc_clock, &fixture.changes, &fixture.end,
+			       &fixture.ours));
 	assert_int_equal(arena_written(fixture.arena, fixture.slot), first.end);
 	word(&fixture, 1);
 	word(&fixture, 0);
@@ -684,7 +687,8 @@ TEST(goes_on_behind_a_copy)
 	assert_ok(arena_read_ring(fixture.arena, fixture.slot, first.end, &second));
 	assert_true(second.continues);
 	second.since_ns = resumed;
-	assert_ok(words_encode(fixture.arena, &second, &tsc_clock, &fixture.changes, &fixture.ours));
+	assert_ok(words_encode(fixture.arena, &second, &tsc_clock, &fixture.changes, &fixture.end,
+			       &fixture.ours));
 	ring_copy_release(&first);
 	ring_copy_release(&second);
 	encoder_enable(&fixture.expected, t, 0x1000);
@@ -693,9 +697,62 @@ TEST(goes_on_behind_a_copy)
 	encoder_flush(&fixture.expected);
 	encoder_enable(&fixture.expected, resumed, 0x1000);
 	encoder_boundary(&fixture.expected, resumed, 0x1000);
+	encoder_conditional(&fixture.expected, resumed, false);
+	encoder_conditional(&fixture.expected, resumed, true);
+	encoder_boundary(&fixture.expected, resumed, 0x1000);
 	encoder_conditional(&fixture.expected, resumed, true);
 	encoder_boundary(&fixture.expected, resumed, 0x1050);
 	encoder_disable_async(&fixture.expected, told, 0x1050);
+	encoder_flush(&fixture.expected);
+	assert_same_packets(&fixture);
+	fixture_release(&fixture);
+}
+
+/* The first copy ends at a probe behind a conditional jump, which is not told again; or in a system call. */
+TEST(goes_on_behind_a_probe)
+{
+	const uint64_t t = tsc_clock.ns;
+	struct ring_copy copies[3];
+	struct fixture fixture;
+	uint64_t from = 0;
+
+	fixture_init(&fixture);
+	for (size_t i = 0; i < 3; i++) {
+		if (i == 0) {
+			arena_append(fixture.arena, fixture.slot, 0x1000, RING_GO);
+			arena_append(fixture.arena, fixture.slot, 0x1020, RING_AT);
+		} else if (i == 1) {
+			word(&fixture, 1);
+			word(&fixture, 2);
+			arena_append(fixture.arena, fixture.slot, tsc_clock.tsc + 10, RING_BEFORE);
+		} else {
+			arena_append(fixture.arena, fixture.slot, tsc_clock.tsc + 20, RING_AFTER);
+			word(&fixture, BLOCK_WORD | 0);
+		}
+		assert_ok(arena_read_ring(fixture.arena, fixture.slot, from, &copies[i]));
+		assert_ok(arena_index(fixture.arena));
+		assert_ok(words_encode(fixture.arena, &copies[i], &tsc_clock, &fixture.changes, &fixture.end,
+				       &fixture.ours));
+		from = copies[i].end;
+		ring_copy_release(&copies[i]);
+	}
+	encoder_enable(&fixture.expected, t, 0x1000);
+	encoder_boundary(&fixture.expected, t, 0x1000);
+	encoder_conditional(&fixture.expected, t, false);
+	encoder_disable_async(&fixture.expected, t, 0x1020);
+	encoder_flush(&fixture.expected);
+	encoder_enable(&fixture.expected, t, 0x1020);
+	encoder_conditional(&fixture.expected, t, true);
+	encoder_boundary(&fixture.expected, t, 0x1000);
+	encoder_conditional(&fixture.expected, t, false);
+	encoder_conditional(&fixture.expected, t, false);
+	encoder_boundary(&fixture.expected, t, 0x1040);
+	encoder_disable(&fixture.expected, t + 10);
+	encoder_enable(&fixture.expected, t + 20, 0x1050);
+	encoder_boundary(&fixture.expected, t + 20, 0x1050);
+	encoder_indirect(&fixture.expected, t + 20, 0x1000);
+	encoder_boundary(&fixture.expected, t + 20, 0x1000);
+	encoder_disable_async(&fixture.expected, t + 20, 0x1000);
 	encoder_flush(&fixture.expected);
 	assert_same_packets(&fixture);
 	fixture_release(&fixture);
