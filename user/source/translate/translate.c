@@ -44,7 +44,7 @@ _Static_assert(ARRAY_SIZE(give_back_reasons) == GIVE_CNT, "one for each");
 
 struct translate_thread *translate_find(const struct translate *translate, pid_t tid)
 {
-	for (size_t i = 0; i < translate->thread_cnt; i++)
+	for (size_t i = translate->thread_cnt; i--;) /* the newest ones live */
 		if (translate->threads[i]->tid == tid && !translate->threads[i]->dead)
 			return translate->threads[i];
 	return NULL;
@@ -317,6 +317,7 @@ static void forget_oldest(struct translate *translate)
 	enum { DEAD_BYTES_MAX = 256 << 20, BYTES_EACH = 4096 };
 	size_t bytes = 0;
 
+	translate->ended_cnt = 0;
 	for (size_t i = translate->thread_cnt; i--;) {
 		struct translate_thread *thread = translate->threads[i];
 
@@ -364,7 +365,8 @@ int translate_ended(struct translate *translate, pid_t tid)
 	if (!thread)
 		return err;
 	thread->dead = true;
-	forget_oldest(translate);
+	if (++translate->ended_cnt > translate->thread_cnt / 8)
+		forget_oldest(translate);
 	return err || !process->arena || has_threads(translate, process) ? err
 									 : end_process(translate, process);
 }

@@ -89,6 +89,7 @@ struct translate {
 	size_t process_cnt, process_cap;
 	struct translate_thread **threads;
 	size_t thread_cnt, thread_cap;
+	size_t ended_cnt; /* since their packets were looked at */
 	struct probe_mirror mirror;
 	char mirror_path[PATH_MAX];
 	struct snapshot *sideband; /* what answers have left, with the code of programs that are gone */
