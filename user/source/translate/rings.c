@@ -19,6 +19,23 @@
 #include "source/encoder_snapshot.h"
 #include "source/translate/translate_internal.h"
 
+const char *const give_back_reasons[] = {
+	[GIVE_NOTHING] = "",
+	[GIVE_UNKNOWN] = "it has come to an instruction that cannot be translated",
+	[GIVE_REACH] = "its code refers to memory that is too far from the code cache",
+	[GIVE_VSYSCALL] = "it calls the vsyscall page, whose calls the kernel makes in its place",
+	[GIVE_MEMORY] = "there is no memory left for the code cache",
+	[GIVE_GS] = "it uses the gs register",
+	[GIVE_SECCOMP] = GIVE_SECCOMP_REASON,
+	[GIVE_UNMAPPED] = "it has jumped to where there is no code",
+	[GIVE_THREADS] = "the program has too many threads",
+	[GIVE_TSC] = GIVE_TSC_REASON,
+	[GIVE_PLACE] = "it maps memory in the place of trailcam's",
+	[GIVE_TRAP] = "it single-steps itself",
+	[GIVE_END] = "",
+};
+_Static_assert(ARRAY_SIZE(give_back_reasons) == GIVE_CNT, "one for each");
+
 /* What the packet maker does next for a thread, or with an arena. */
 struct packet_work {
 	struct packet_work *next;
