@@ -138,7 +138,10 @@ struct samples_record {
 	__u64 time_ns; /* CLOCK_MONOTONIC */
 	__u16 size;    /* a multiple of SAMPLES_ALIGN */
 	__u8 kind, flags;
-	__u32 took_ns;	/* SAMPLES_ENTER: until it returned; or enum samples_took */
+	union {
+		__u32 took_ns;	/* SAMPLES_ENTER: until it returned; or enum samples_took */
+		__u32 switches; /* SAMPLES_OUT, SAMPLES_IN: of the thread so far; 0: not known */
+	};
 	__u32 pid, tid; /* as trailcam sees them: of its pid namespace */
 	union {
 		struct {

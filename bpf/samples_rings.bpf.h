@@ -101,7 +101,7 @@ static __always_inline void fill(struct samples_record *record, enum samples_kin
 	record->time_ns = now;
 	record->kind = kind;
 	record->flags = 0;
-	record->took_ns = SAMPLES_NOT_YET;
+	record->took_ns = SAMPLES_NOT_YET; /* and its switches are not known */
 	record->pid = pid;
 	record->tid = tid;
 }

@@ -37,6 +37,11 @@ static __always_inline const struct pt_regs *registers_of(struct task_struct *ta
 /* This program, and what the kernel calls it by. */
 enum { OWN_FRAMES = 3 };
 
+static __always_inline __u32 switches_of(const struct task_struct *task)
+{
+	return task->nvcsw + task->nivcsw;
+}
+
 static __always_inline void put_wait(struct samples_record *record, const struct pt_regs *user, __u8 flags,
 				     __u32 state)
 {
@@ -93,6 +98,7 @@ static __always_inline void switch_out(void *ctx, bool preempt, struct task_stru
 		if (!record)
 			return;
 		fill(record, SAMPLES_OUT, pid, tid, now);
+		record->switches = switches_of(task);
 		put_wait(record, user, flags, state);
 		commit(&place, record, sizeof(*record));
 		return;
@@ -101,6 +107,7 @@ static __always_inline void switch_out(void *ctx, bool preempt, struct task_stru
 	if (!full)
 		return;
 	fill(&full->record, SAMPLES_OUT, pid, tid, now);
+	full->record.switches = switches_of(task);
 	put_wait(&full->record, user, flags, state);
 	take_registers(SAMPLES_MOMENTS, user);
 	size = put_full(full, SAMPLES_MOMENTS, task);
@@ -256,7 +263,10 @@ static __always_inline const struct run *longest_run(const struct runs *here, __
 	return longest;
 }
 
-/* It could have run since then, but for its cgroup's limit; 0: not known. */
+/*
+ * It could have run since then, but for its cgroup's limit; 0: not known. Of one that has run before this
+ * switch the kernel has counted more since.
+ */
 static __always_inline void switch_in(const struct runs *here, const struct task_struct *task, __u64 since,
 				      __u32 is_throttled, __u64 now)
 {
@@ -268,6 +278,8 @@ static __always_inline void switch_in(const struct runs *here, const struct task
 	if (!record)
 		return;
 	fill(record, SAMPLES_IN, pid_of(task), tid_of(task), now);
+	if (here->running == (__u64)task)
+		record->switches = switches_of(task);
 	record->other.pid = 0;
 	record->other.tid = is_throttled ? SAMPLES_THROTTLED : 0;
 	if (run) {

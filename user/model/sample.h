@@ -82,9 +82,11 @@ struct stack_sample {
 	int32_t pid, tid; /* whose track it is on */
 	int32_t cpu;	  /* -1: not known */
 	enum sample_kind kind;
-	uint32_t flags;	 /* enum sample_flag */
-	uint32_t event;	 /* EVENT: index into snapshot.sample_events */
-	uint32_t state;	 /* SWITCH_OUT: enum sample_state; 0 with SAMPLE_PREEMPTED */
+	uint32_t flags; /* enum sample_flag */
+	uint32_t event; /* EVENT: index into snapshot.sample_events */
+	uint32_t state; /* SWITCH_OUT: enum sample_state; 0 with SAMPLE_PREEMPTED */
+	/* SWITCH_*: so often its thread had stopped running by then, modulo 2^32; 0: not known */
+	uint32_t switches;
 	uint32_t ip_cnt; /* of `ips` */
 	/*
 	 * The call stack from the kernel, innermost first: the address, then return addresses. Kernel

@@ -140,6 +140,8 @@ static void put_raw(struct packer *packer, const struct stack_sample *sample)
 
 	if (perf_sample_has_other(sample->kind))
 		more.other = sample->other;
+	if (perf_sample_has_switches(sample->kind))
+		more.switches = sample->switches;
 	packer_put(packer, &more, sizeof(more));
 	packer_put(packer, sample->call.about, len);
 	packer_put(packer, (uint8_t[8]){0}, room - len);

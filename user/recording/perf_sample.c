@@ -132,7 +132,10 @@ static int take_more(struct stack_sample *sample, const uint8_t *raw, size_t abo
 	sample->flags = more.flags & ~(uint32_t)SAMPLE_HAS_REGS;
 	sample->state = more.state;
 	sample->call.nr = more.nr;
-	sample->call.result = more.result;
+	if (perf_sample_has_switches(more.kind))
+		sample->switches = (uint32_t)more.switches;
+	else
+		sample->call.result = more.result;
 	if (perf_sample_has_other(more.kind)) {
 		sample->other = more.other;
 		sample->other.name[SAMPLE_NAME_BYTES - 1] = '\0';

@@ -31,7 +31,10 @@ struct perf_sample_more {
 		uint64_t args[SAMPLE_ARG_CNT];
 		struct sample_thread other; /* of those that have one */
 	};
-	int64_t result;
+	union {
+		int64_t result;
+		uint64_t switches; /* of switches */
+	};
 	uint64_t address;
 	uint64_t other_ns; /* since_ns, or until_ns of an INTERRUPT */
 	uint64_t lost_cnt;
@@ -47,6 +50,11 @@ _Static_assert(sizeof(struct perf_sample_more) == 120, "it is part of the record
 static inline bool perf_sample_has_other(uint32_t kind)
 {
 	return kind == SAMPLE_SWITCH_IN || kind == SAMPLE_WAKE_UP || kind == SAMPLE_INTERRUPT;
+}
+
+static inline bool perf_sample_has_switches(uint32_t kind)
+{
+	return kind == SAMPLE_SWITCH_OUT || kind == SAMPLE_SWITCH_IN;
 }
 
 #define PERF_SAMPLE_MORE_MAGIC 0x656c706d61736374ull /* "tcsample" */

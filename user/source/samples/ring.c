@@ -173,6 +173,7 @@ static void take_about(struct samples_reader *reader, struct stack_sample *sampl
 static void put_out(struct stack_sample *sample, const struct samples_record *record)
 {
 	sample->kind = SAMPLE_SWITCH_OUT;
+	sample->switches = record->switches;
 	/* The kernel calls it preemption only where the thread was in kernel code. */
 	if (record->flags & SAMPLES_PREEMPT || !record->out.state)
 		sample->flags |= SAMPLE_PREEMPTED;
@@ -219,6 +220,7 @@ static void put_kind(struct stack_sample *sample, const struct samples_record *r
 		break;
 	case SAMPLES_IN:
 		sample->kind = SAMPLE_SWITCH_IN;
+		sample->switches = record->switches;
 		put_other(sample, record);
 		break;
 	case SAMPLES_WAKE:

@@ -221,6 +221,7 @@ static int add(struct waiting_threads *threads, const struct samples_waiting *fr
 						   .kind = SAMPLE_SWITCH_OUT,
 						   .flags = SAMPLE_IS_STILL,
 						   .state = from->state & SAMPLE_STATE_MASK,
+						   .switches = (uint32_t)from->switches,
 						   .call.nr = from->nr < 0 ? SAMPLE_NO_SYSCALL : from->nr}};
 	int err;
 
