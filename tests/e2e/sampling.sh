@@ -115,8 +115,7 @@ while [ $room -lt $((8 * $(getconf _NPROCESSORS_CONF))) ]; do
 done
 # numbers OPTION...: how many of them are in the trace.
 numbers() {
-	# shellcheck disable=SC2086
-	${on:-} "$trailcam" run --source samples --syscalls --snapshot-size ${room}M "$@" -o "$tmp/t.json" -- "$tmp/numbers" 2>"$tmp/err" && python3 -c '
+	"$trailcam" run --source samples --syscalls --snapshot-size ${room}M "$@" -o "$tmp/t.json" -- "$tmp/numbers" 2>"$tmp/err" && python3 -c '
 import json, re, sys
 names = (e.get("args", {}).get("about", "") for e in json.load(open(sys.argv[1]))["traceEvents"] if e["ph"] == "B")
 print(sum(bool(re.match(r"close of file descriptor 1\d{6}$", name)) for name in names))' "$tmp/t.json"
@@ -129,16 +128,66 @@ split_of_them() {
 all_of_them() {
 	[ "$(numbers -t marker --multi-snapshot)" -eq 30000 ] && says "$tmp/err" '31 snapshots' && ! grep -q ' gap\|the rings held' "$tmp/err"
 }
-# On one processor: what is lost of one is not told of a thread that comes from there unseen.
 the_last_of_them() {
-	on="taskset -c $(taskset -c -p $$ | sed 's/.*: //; s/[,-].*//')"
 	[ "$(numbers --snapshot-size $((room / 16))M --on-exit 0)" -lt 30000 ] && grep -q ' gap' "$tmp/err" &&
 		grep -q 'the rings held the last [0-9.e-]* s of waits, wake-ups and system calls: a larger --snapshot-size' "$tmp/err"
+}
+# Naps, ten at a time on one processor and ten on another, where a loud thread overwrites what is told of them.
+cat >"$tmp/hops.c" <<'EOF2'
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+static int cpus[2];
+static void move_to(int cpu)
+{
+	cpu_set_t set;
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	if (sched_setaffinity(0, sizeof(set), &set))
+		exit(1);
+}
+static void *shout(void *unused)
+{
+	pthread_setname_np(pthread_self(), "loud");
+	move_to(cpus[1]);
+	for (;;)
+		syscall(SYS_close, 1000000);
+}
+int main(int argc, char **argv)
+{
+	pthread_t thread;
+	cpus[0] = atoi(argv[1]);
+	cpus[1] = atoi(argv[2]);
+	pthread_create(&thread, 0, shout, 0);
+	for (int i = 0; i < 45; i++) {
+		if (i % 10 == 0)
+			move_to(cpus[i / 10 % 2]);
+		nanosleep(&(struct timespec){.tv_nsec = 20000000}, 0);
+	}
+	return 0;
+}
+EOF2
+gcc -O1 -pthread -o "$tmp/hops" "$tmp/hops.c" || exit 1
+cpus=$(python3 -c 'import os; print(*sorted(os.sched_getaffinity(0))[:2])')
+# Not one long call that moves it there, but a gap behind its first naps.
+elsewhere_is_told() {
+	# shellcheck disable=SC2086
+	"$trailcam" run --source samples --syscalls --snapshot-size $((room / 16))M --on-exit 0 -o "$tmp/t.tsv" -- "$tmp/hops" $cpus 2>"$tmp/err" &&
+		awk -F'\t' '$5 != $6 { next } /clock_nanosleep/ && (!nap || $1 < nap) { nap = $1 } /gap/ { gap = $1 } END { print nap, gap; exit !(nap && gap > nap) }' "$tmp/t.tsv"
 }
 check '--split: a file for each snapshot' split_of_them
 # On a machine that is too busy it may come too late: then once more.
 check 'between snapshots nothing is lost' eval 'all_of_them || all_of_them || all_of_them'
 check 'a ring that is too small for that loses the beginning, and says so' the_last_of_them
+if [ "$(echo "$cpus" | wc -w)" = 2 ]; then
+	check 'where it ran on a processor that lost it, a gap tells' elsewhere_is_told
+else
+	skip 'a processor that lost what others did not' 'there is only one'
+fi
 
 # A stack of 8 KiB that is full of other numbers at each sample: a ring of 96 KiB has room for a dozen of them.
 cat >"$tmp/full.c" <<'EOF2'

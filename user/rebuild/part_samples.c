@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * perf's buffers are one for each processor, so the samples are brought into the order of time
- * first. A hit is a sample, too, and a sharp one. Where perf recorded switches, they stand for
- * those of the samples source.
+ * Samples go to their threads in the order of time, and so do hits. What becomes of them there is
+ * rebuild/samples/sample_items.c's. Then the threads become slices.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -20,6 +19,7 @@
 #include "rebuild/resolver.h"
 #include "rebuild/samples/sample_holes.h"
 #include "rebuild/samples/sample_items.h"
+#include "rebuild/samples/sample_order.h"
 #include "rebuild/samples/sample_stack.h"
 
 enum { VARIABLES = 64 };
@@ -34,8 +34,7 @@ struct samples {
 	struct sample_items *threads;
 	size_t thread_cnt, thread_cap;
 	struct hash_index by_tid;
-	struct stack_sample *switches; /* made of perf's records */
-	size_t switch_cnt;
+	struct sample_order order;
 	bool is_complete;
 	struct sample_holes holes;
 	struct {
@@ -58,13 +57,15 @@ static void samples_release(struct samples *samples)
 	for (size_t i = 0; i < VARIABLES; i++)
 		free(samples->variables[i].name);
 	free(samples->threads);
-	free(samples->switches);
+	sample_order_release(&samples->order);
 	hash_index_release(&samples->by_tid);
 }
 
 /* ---- threads ---- */
 
-static int thread_get(struct samples *samples, int32_t pid, int32_t tid, struct sample_items **ret_thread)
+/* Its thread, which may be seen for the first time. */
+static int thread_get(struct samples *samples, int32_t pid, int32_t tid, uint64_t now_ns,
+		      struct sample_items **ret_thread)
 {
 	const struct history_thread *known = history_thread(samples->decoded->history, tid);
 	struct sample_items fresh = {
@@ -79,6 +80,8 @@ static int thread_get(struct samples *samples, int32_t pid, int32_t tid, struct 
 	}
 	if (known && known->born_ns > fresh.first_ns)
 		fresh.first_ns = known->born_ns;
+	if (fresh.first_ns < now_ns)
+		fresh.first_ns = sample_gaps_end(&samples->order.gaps, fresh.first_ns, now_ns);
 	err = ARRAY_PUSH(samples->threads, samples->thread_cnt, samples->thread_cap, fresh);
 	if (!err)
 		err = hash_index_add(&samples->by_tid, hash, samples->thread_cnt - 1);
@@ -170,9 +173,6 @@ static int name_fault(const struct samples *samples, const struct stack_sample *
 	return instant_add_arg(&thread->instants[thread->instant_cnt - 1], &arg);
 }
 
-/*
- * Of all threads, or those that ran on the processor. The others may have run there, too, in what is missing.
- */
 static int add_loss(struct samples *samples, const struct stack_sample *sample)
 {
 	int err = 0;
@@ -180,7 +180,7 @@ static int add_loss(struct samples *samples, const struct stack_sample *sample)
 	if (!(sample->flags & SAMPLE_LOST_TICKS))
 		samples->complete_ns = sample->time_ns;
 	for (size_t i = 0; i < samples->thread_cnt && !err; i++)
-		if (sample->cpu < 0 || samples->threads[i].cpu < 0 || samples->threads[i].cpu == sample->cpu)
+		if (sample_gaps_concerns(sample, samples->threads[i].cpu))
 			err = add_to(samples, sample, &samples->threads[i]);
 	return err;
 }
@@ -194,7 +194,7 @@ static int add_sample(struct samples *samples, const struct stack_sample *sample
 
 	if (sample->kind == SAMPLE_LOST && !sample->tid)
 		return add_loss(samples, sample);
-	err = thread_get(samples, sample->pid, sample->tid, &thread);
+	err = thread_get(samples, sample->pid, sample->tid, sample->time_ns, &thread);
 	if (err)
 		return err;
 	if (sample->kind != SAMPLE_WAKE_UP && !(sample->flags & SAMPLE_IS_STILL))
@@ -209,52 +209,12 @@ static int add_sample(struct samples *samples, const struct stack_sample *sample
 	return err || sample->kind != SAMPLE_PAGE_FAULT ? err : name_fault(samples, sample, thread);
 }
 
-/* ---- switches that perf recorded ---- */
-
-static bool has_switches(const struct snapshot *snapshot)
-{
-	for (size_t i = 0; i < snapshot->sample_cnt; i++)
-		if (snapshot->samples[i].kind == SAMPLE_SWITCH_OUT)
-			return true;
-	return false;
-}
-
-static int make_switches(struct samples *samples)
-{
-	const struct history *history = samples->decoded->history;
-
-	if (has_switches(samples->snapshot))
-		return 0;
-	samples->switches = calloc(history->switch_cnt + 1, sizeof(*samples->switches));
-	if (!samples->switches)
-		return -ENOMEM;
-	for (size_t i = 0; i < history->switch_cnt; i++) {
-		const struct history_switch *from = &history->switches[i];
-
-		if (from->tid > 0 && from->pid > 0)
-			samples->switches[samples->switch_cnt++] = (struct stack_sample){
-				.time_ns = trace_clock_ns(&samples->snapshot->clock, from->tsc),
-				.pid = from->pid,
-				.tid = from->tid,
-				.cpu = from->cpu,
-				.kind = from->out ? SAMPLE_SWITCH_OUT : SAMPLE_SWITCH_IN,
-				.state = from->preempted ? 0 : SAMPLE_INTERRUPTIBLE,
-				.call.nr = SAMPLE_NO_SYSCALL};
-	}
-	return 0;
-}
-
 /* ---- hits ---- */
 
-static uint64_t hit_ns(const struct samples *samples, const struct hit *hit)
-{
-	return trace_clock_from_monotonic(&samples->snapshot->clock, hit->time_ns);
-}
-
 /* At a function's beginning nothing was pushed yet but the return address. */
-static int add_hit(struct samples *samples, const struct hit *hit)
+static int add_hit(struct samples *samples, const struct hit *hit, uint64_t time_ns)
 {
-	uint64_t time_ns = hit_ns(samples, hit), ip = hit_reg(hit, HIT_IP);
+	uint64_t ip = hit_reg(hit, HIT_IP);
 	const struct symbol *symbol =
 		history_symbol_at(samples->decoded->history, (int32_t)hit->pid, ip, time_ns);
 	bool is_begin = symbol && symbol->start == ip && symbol->named;
@@ -264,7 +224,7 @@ static int add_hit(struct samples *samples, const struct hit *hit)
 
 	if (!hit_has_registers(hit))
 		return 0;
-	err = thread_get(samples, (int32_t)hit->pid, (int32_t)hit->tid, &thread);
+	err = thread_get(samples, (int32_t)hit->pid, (int32_t)hit->tid, time_ns, &thread);
 	stack.ips = err ? NULL : calloc(2 * stack.cnt, sizeof(*stack.ips));
 	if (stack.ips) {
 		for (size_t i = 0; i < stack.cnt; i++)
@@ -278,28 +238,6 @@ static int add_hit(struct samples *samples, const struct hit *hit)
 }
 
 /* ---- all, in the order of time ---- */
-
-static uint64_t time_of(const struct samples *samples, size_t nth)
-{
-	const struct snapshot *snapshot = samples->snapshot;
-
-	if (nth < snapshot->sample_cnt)
-		return snapshot->samples[nth].time_ns;
-	nth -= snapshot->sample_cnt;
-	return nth < samples->switch_cnt ? samples->switches[nth].time_ns
-					 : hit_ns(samples, snapshot->hits->hits[nth - samples->switch_cnt]);
-}
-
-static int add_nth(struct samples *samples, size_t nth)
-{
-	const struct snapshot *snapshot = samples->snapshot;
-
-	if (nth < snapshot->sample_cnt)
-		return add_sample(samples, &snapshot->samples[nth]);
-	nth -= snapshot->sample_cnt;
-	return nth < samples->switch_cnt ? add_sample(samples, &samples->switches[nth])
-					 : add_hit(samples, snapshot->hits->hits[nth - samples->switch_cnt]);
-}
 
 /* The first that is known; of a thread that waits all the time only that. */
 static uint64_t begin_of(const struct samples *samples, uint64_t first_ns)
@@ -315,20 +253,17 @@ static uint64_t begin_of(const struct samples *samples, uint64_t first_ns)
 
 static int add_all(struct samples *samples)
 {
-	const struct snapshot *snapshot = samples->snapshot;
-	size_t cnt = snapshot->sample_cnt + samples->switch_cnt + snapshot->hits->cnt;
-	CLEANUP(freep) struct sort_key *keys = calloc(cnt, sizeof(*keys));
+	const struct sample_order *order = &samples->order;
 	int err = 0;
 
-	if (!keys)
-		return -ENOMEM;
-	for (size_t i = 0; i < cnt; i++)
-		keys[i] = (struct sort_key){time_of(samples, i), i};
-	sort_array(keys, cnt, sizeof(*keys), sort_by_key);
-	samples->first_ns = samples->context.base_ns = begin_of(samples, keys[0].value);
-	samples->last_ns = keys[cnt - 1].value;
-	for (size_t i = 0; i < cnt && !err; i++)
-		err = add_nth(samples, keys[i].nth);
+	samples->first_ns = samples->context.base_ns = begin_of(samples, sample_order_time_ns(order, 0));
+	samples->last_ns = sample_order_time_ns(order, order->cnt - 1);
+	for (size_t i = 0; i < order->cnt && !err; i++) {
+		const struct stack_sample *sample = sample_order_sample(order, i);
+
+		err = sample ? add_sample(samples, sample)
+			     : add_hit(samples, sample_order_hit(order, i), sample_order_time_ns(order, i));
+	}
 	return err;
 }
 
@@ -388,7 +323,7 @@ static bool is_complete(const struct samples *samples)
 			sample->kind == SAMPLE_WAKE_UP ||
 			(sample->kind == SAMPLE_EVENT && sample->ip_cnt && arch_is_kernel(sample->ips[0]));
 	}
-	return sees_kernel && has_switches(snapshot);
+	return sees_kernel && sample_order_has_switches(snapshot);
 }
 
 static void warn_of_holes(const struct sample_holes *holes)
@@ -471,7 +406,7 @@ static int build_samples(struct decoded *decoded, const struct snapshot *snapsho
 						  .thread_name = thread_name,
 						  .variable_at = variable_at,
 						  .ctx = &samples};
-	err = make_switches(&samples);
+	err = sample_order_make(&samples.order, decoded->history, snapshot);
 	if (!err)
 		err = add_all(&samples);
 	decoded->timeline->base_ns = samples.context.base_ns;
