@@ -355,6 +355,9 @@ int code_store_set_maps(struct code_store *store, pid_t pid, const struct maps *
 		return 0;
 	snprintf(path, sizeof(path), "/proc/%d/mem", pid);
 	store->mem_fd = open(path, O_RDONLY | O_CLOEXEC);
+	/* Of a process that ends, the file is root's as soon as the memory is gone. */
+	if (store->mem_fd < 0 && errno == EACCES)
+		return fail(-ESRCH, "process %d has ended", pid);
 	if (store->mem_fd < 0)
 		return fail_errno(-errno, "cannot read the code of process %d", pid);
 	return vdso_list_add(&store->vdsos, pid, now, store->mem_fd);

@@ -29,7 +29,8 @@ void code_store_free(struct code_store *store);
 /*
  * The mappings of the process have changed from *before to *now, by an exec or a system call. The caller owns
  * *now, which must stay valid until the next such call, code_store_end() or code_store_free(). Forgets what
- * was known of ranges that changed. -errno with a sentence: the memory cannot be opened.
+ * was known of ranges that changed. -errno with a sentence: the memory cannot be opened (-ESRCH: the process
+ * has ended).
  */
 int code_store_set_maps(struct code_store *store, pid_t pid, const struct maps *before,
 			const struct maps *now);
