@@ -439,6 +439,24 @@ begin, end, by = max(waits["[off-cpu] stopped"], key=lambda wait: wait[1] - wait
 assert end - begin > 250000 and "trailcam" not in by, waits
 assert not any(b < end and begin < e for b, e, _ in waits.get("[off-cpu] ptrace-stop", [])), waits' "$tmp/stopped.json"
 }
+# A poll(2) that the kernel restarts goes on as another call.
+restarted() {
+	python3 -S -c 'import select
+print(flush=True)
+select.poll().poll(60000)' >"$tmp/polling" &
+	hung=$!
+	wait_until test -s "$tmp/polling"
+	sleep 0.2
+	kill -STOP $hung
+	wait_until grep -qs '^State:.*stopped' /proc/$hung/status
+	kill -CONT $hung
+	"$trailcam" attach --source samples --duration 300ms -o "$tmp/restarted.json" $hung 2>"$tmp/err"
+	kill $hung
+	python3 -c '
+import json, sys
+waits = {e["name"] for e in json.load(open(sys.argv[1]))["traceEvents"] if e["ph"] == "B" and e.get("args", {}).get("kind") == "off-cpu"}
+assert waits == {"[off-cpu] poll"}, waits' "$tmp/restarted.json"
+}
 # A lock with a deadline of 0.2 s, which the program takes from its own clock; and one without, by a process that
 # trailcam attaches to with such a clock.
 in_time_namespace() {
@@ -533,6 +551,7 @@ else
 	check 'threads that wait all the time' waits_all_along
 	check 'a wait that begins before' waited_before
 	check 'a thread that the user stops' stopped_by_user
+	check 'a wait that was restarted' restarted
 	frozen=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)/trailcam_frozen.$$
 	if mkdir "$frozen" 2>/dev/null && [ -e "$frozen/cgroup.freeze" ]; then
 		check 'a frozen cgroup' frozen "$frozen"

@@ -17,6 +17,7 @@
 #include "rebuild/decoded.h"
 #include "rebuild/input.h"
 #include "rebuild/resolver.h"
+#include "rebuild/samples/restarted.h"
 #include "rebuild/samples/sample_holes.h"
 #include "rebuild/samples/sample_items.h"
 #include "rebuild/samples/sample_order.h"
@@ -35,6 +36,7 @@ struct samples {
 	size_t thread_cnt, thread_cap;
 	struct hash_index by_tid;
 	struct sample_order order;
+	struct restarted restarted;
 	bool is_complete;
 	struct sample_holes holes;
 	struct {
@@ -58,6 +60,7 @@ static void samples_release(struct samples *samples)
 		free(samples->variables[i].name);
 	free(samples->threads);
 	sample_order_release(&samples->order);
+	restarted_release(&samples->restarted);
 	hash_index_release(&samples->by_tid);
 }
 
@@ -185,13 +188,16 @@ static int add_loss(struct samples *samples, const struct stack_sample *sample)
 	return err;
 }
 
-static int add_sample(struct samples *samples, const struct stack_sample *sample)
+static int add_sample(struct samples *samples, const struct stack_sample *recorded)
 {
-	const char *event =
-		sample->kind == SAMPLE_EVENT ? samples->snapshot->sample_events[sample->event] : NULL;
+	const struct stack_sample *sample =
+		restarted_sample(&samples->restarted, samples->decoded->history, recorded);
+	const char *event = NULL;
 	struct sample_items *thread;
 	int err;
 
+	if (!sample)
+		return -ENOMEM;
 	if (sample->kind == SAMPLE_LOST && !sample->tid)
 		return add_loss(samples, sample);
 	err = thread_get(samples, sample->pid, sample->tid, sample->time_ns, &thread);
@@ -199,6 +205,8 @@ static int add_sample(struct samples *samples, const struct stack_sample *sample
 		return err;
 	if (sample->kind != SAMPLE_WAKE_UP && !(sample->flags & SAMPLE_IS_STILL))
 		thread->cpu = sample->cpu;
+	if (sample->kind == SAMPLE_EVENT)
+		event = samples->snapshot->sample_events[sample->event];
 	samples->context.is_clock = event && is_clock(event);
 	if (!event ||
 	    (is_time(event) && (sample->ip_cnt || sample->stack_size || sample->flags & SAMPLE_HAS_REGS)))

@@ -46,6 +46,17 @@ enum { ARCH_LIBRARY_FLAGS = 0x0303 };
 /* `int3`, what a uprobe puts over an instruction's first byte; the length of `syscall`. */
 enum { ARCH_BREAKPOINT = 0xcc, ARCH_SYSCALL_SIZE = 2 };
 
+/* `mov $NUMBER,%eax` and `syscall`, as most code calls the kernel: the number. -1: it is other code. */
+enum { ARCH_CALLING_SIZE = 5 + ARCH_SYSCALL_SIZE };
+
+static inline int32_t arch_called(const uint8_t code[ARCH_CALLING_SIZE])
+{
+	int32_t number;
+
+	memcpy(&number, code + 1, sizeof(number));
+	return code[0] == 0xb8 && code[5] == 0x0f && code[6] == 0x05 ? number : -1;
+}
+
 /* EFLAGS.TF: a debug exception after the next instruction (SDM vol. 3, 2.3). */
 enum { ARCH_TRAP_FLAG = 0x100 };
 

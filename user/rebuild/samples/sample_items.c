@@ -128,14 +128,14 @@ static int begin_pause(struct sample_items *items, enum slice_kind kind, uint64_
 	return 0;
 }
 
-/* The later one: what a socket is connected to may be known by then. */
+/* The later one, where more is known by then: what a socket is connected to, or which call was restarted. */
 static const struct sample_call *call_of(const struct sample_items *items)
 {
-	if (items->left && items->left->call.about)
-		return &items->left->call;
-	if (items->began)
-		return &items->began->call;
-	return items->left ? &items->left->call : NULL;
+	const struct sample_call *left = items->left ? &items->left->call : NULL;
+
+	if (!items->began || (left && (left->about || (left->nr >= 0 && left->nr != items->began->call.nr))))
+		return left;
+	return &items->began->call;
 }
 
 /* Its wait, if it waits, ends here: `by` a wake-up or a switch in, or NULL. */

@@ -78,8 +78,7 @@ static size_t read_walked(struct history *history, const struct stack_sample *sa
 	return cnt;
 }
 
-/* Where it was in its own code. */
-static uint64_t leaf_of(const struct stack_sample *sample)
+uint64_t sample_stack_leaf(const struct stack_sample *sample)
 {
 	if (sample->flags & SAMPLE_HAS_REGS)
 		return sample->regs[HIT_IP];
@@ -100,7 +99,7 @@ int sample_stack_read(struct history *history, const struct stack_sample *sample
 	unwind(history, sample, &user);
 	/* What the kernel walks there ends at the first function without a frame pointer. */
 	if (!user.cnt && sample->kind != SAMPLE_EVENT) {
-		ret_stack->leaf = leaf_of(sample);
+		ret_stack->leaf = sample_stack_leaf(sample);
 		return 0;
 	}
 	cap = sample->ip_cnt + user.cnt;

@@ -17,6 +17,9 @@ struct sample_stack {
 	uint64_t leaf; /* with no stack: where it was; 0: not known */
 };
 
+/* Where the thread was in its own code; 0: not known. */
+uint64_t sample_stack_leaf(const struct stack_sample *sample);
+
 /* `ret_stack` is all 0 at first; its `ips`, where it has some, are the caller's to free. 0 or -ENOMEM. */
 int sample_stack_read(struct history *history, const struct stack_sample *sample,
 		      struct sample_stack *ret_stack);
