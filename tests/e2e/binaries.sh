@@ -88,6 +88,30 @@ if [ "$(id -u)" -eq 0 ]; then
 		starts && status_is 0 "$trailcam" attach --source none --duration 10s -t libc.so.6:nanosleep -o "$tmp/hit.tsv" $pid 2>"$tmp/err" || return 1
 		rm "$tmp/on" && wait $pid && says "$tmp/err" 'hit libc.so.6:nanosleep'
 	}
+	# in_layers COMMAND...: $tmp/over/prog is that of $tmp/below until it is changed, and runs from before that.
+	in_layers() {
+		rm -rf "$tmp/above" "$tmp/work" && mkdir -p "$tmp/below" "$tmp/above" "$tmp/work" "$tmp/over" && cp "$programs/busy" "$tmp/below/prog" && : >"$tmp/on" || return 1
+		# shellcheck disable=SC2016
+		unshare -m sh -c 'mount -t overlay overlay -o "lowerdir=$0/below,upperdir=$0/above,workdir=$0/work" "$0/over" || exit 1
+			"$0/over/prog" "$0/on" & until grep -q over/prog /proc/$!/maps; do sleep 0.05; done
+			touch "$0/over/prog"
+			"$@" $!
+			status=$?
+			rm "$0/on"
+			wait
+			exit $status' "$tmp" "$trailcam" attach --source none --duration 10s -o "$tmp/hit.tsv" "$@" 2>"$tmp/err"
+	}
+	probed_below() {
+		status_is 1 in_layers -t rarely && says "$tmp/err" 'which lies on overlayfs: if the file was changed since the program began' &&
+			status_is 0 in_layers -t "$tmp/below/prog:rarely" && says "$tmp/err" "hit $tmp/below/prog:rarely"
+	}
+	if bpf_missing; then
+		skip 'a trigger in a file that has changed on overlayfs' "$bpf_reason"
+	elif ! unshare -m mount -t overlay overlay -o "lowerdir=$tmp/bin:$tmp/lib" "$tmp/own" 2>/dev/null; then
+		skip 'a trigger in a file that has changed on overlayfs' 'overlayfs cannot be mounted'
+	else
+		check 'a trigger in a file that has changed on overlayfs' probed_below
+	fi
 	if bpf_missing; then
 		skip 'a trigger in a removed file' "$bpf_reason"
 	else

@@ -8,9 +8,11 @@
  */
 #include "probe/probe.h"
 
+#include <linux/magic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>
+#include <sys/vfs.h>
 
 #include <Zydis/Zydis.h>
 
@@ -201,10 +203,26 @@ void probe_release(struct probe *probe)
 	*probe = (struct probe){0};
 }
 
+/* There a file that is changed becomes another one. Who has mapped it keeps that of the layer below. */
+static bool has_layers(const char *path)
+{
+	struct statfs stats;
+
+	return !statfs(path, &stats) && stats.f_type == OVERLAYFS_SUPER_MAGIC;
+}
+
 int probe_verify(const struct probe *probe, const uint8_t *code, size_t size)
 {
 	if (size && code[0] == ARCH_BREAKPOINT)
 		return 0;
+	if (has_layers(probe->path))
+		return fail(
+			-ENOTSUP,
+			"the kernel has put no breakpoint on %s in %s, which lies on overlayfs: if the file "
+			"was changed since the program began (chmod, touch, a write), the program has the "
+			"one below it: name that one (lowerdir= in /proc/PID/mountinfo), or start the "
+			"program again; if not, name another place near it",
+			probe->symbol, probe->path);
 	return fail(-ENOTSUP,
 		    "the kernel has put no breakpoint on %s in %s: it cannot probe the instruction there "
 		    "(%02x %02x %02x ...); name another place near it",
