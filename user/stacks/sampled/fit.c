@@ -15,8 +15,8 @@
  *
  * A stack may be cut: its outermost frames were not copied, or are on another stack than a coroutine or a
  * signal's handler. It is laid where its frames fit; the callers above them go on. Where none fits, those go
- * on that the next whole stack shows again. If the first stack was cut, its callers are inferred as soon as a
- * whole one shows them.
+ * on that the next whole stack shows again; where there is none, those that can be on the same stack. If the
+ * first stack was cut, its callers are inferred as soon as a whole one shows them.
  */
 #include <string.h>
 
@@ -29,6 +29,9 @@ static const struct symbol unseen_callers = {.name = "[unknown]", .object = ""};
 
 /* A frame is hardly larger: some have a path in them, or two. */
 enum { FRAME_MAX = 1 << 14 };
+
+/* So large is a stack, if nobody asks for more. */
+enum { STACK_MAX = 8 << 20 };
 
 static void add_call(struct sampler *sampler, struct calls *to, const struct call *call)
 {
@@ -95,10 +98,16 @@ static size_t run_length(const struct sampler *sampler, size_t at, size_t from)
 	return run_length_in(sampler, at, &sampler->now, from);
 }
 
+/* Where the item's stack is, as far out as it is known. */
+static uint64_t limit_of(const struct sampler *sampler, const struct sampled_item *item)
+{
+	return sampler->now.items[0].cfa ? sampler->now.items[0].cfa : item->reached;
+}
+
 /* The open calls whose frames lie above all that was looked at. */
 static size_t above(const struct sampler *sampler, const struct sampled_item *item)
 {
-	uint64_t outermost = sampler->now.items[0].cfa, limit = outermost ? outermost : item->reached;
+	uint64_t outermost = sampler->now.items[0].cfa, limit = limit_of(sampler, item);
 	size_t kept = 0;
 
 	/* Nothing of their stack is above the outermost of them: the item is on another one. */
@@ -153,6 +162,14 @@ static const struct sampled_item *next_whole(struct sampler *sampler, const stru
 	return &whole->items[whole->keys[at].nth];
 }
 
+/* Erlang has stacks without an end for what runs in turns on one thread. */
+static bool is_elsewhere(const struct sampler *sampler, const struct sampled_item *item, size_t cnt)
+{
+	uint64_t here = limit_of(sampler, item), there = cnt ? sampler->open.items[cnt - 1].cfa : 0;
+
+	return there && (there > here ? there - here : here - there) > STACK_MAX;
+}
+
 /*
  * Of the first `cnt` open calls, above the item's, those that are there later, too, as far as is known: all
  * if the last of them called what is outermost now as it called what was there before.
@@ -166,7 +183,7 @@ static size_t lasting(struct sampler *sampler, const struct sampled_item *item, 
 	if (cnt && (cnt == sampler->open.cnt || sampler->open.items[cnt].cfa != outermost))
 		later = next_whole(sampler, item);
 	if (!later)
-		return cnt;
+		return is_elsewhere(sampler, item, cnt) ? 0 : cnt;
 	if (later != sampler->later)
 		sampled_read(sampler, later, &sampler->later_calls);
 	sampler->later = later;

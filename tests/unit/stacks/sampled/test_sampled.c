@@ -520,6 +520,22 @@ TEST(test_other_stacks_at_last)
 		      "a?! 400-400\n  d?! 400-400\n");
 }
 
+/* Stacks of which none is ever whole, too far from each other to be one: none calls what is on the other. */
+TEST(test_far_stacks)
+{
+	struct by_hand hand = {0};
+
+	add(&hand, 100, "a1 b0", 60);
+	add(&hand, 200, "f1 g0", 50);
+	add(&hand, 300, "a1 c0", 60);
+	for (size_t i = 0; i < 3; i += 2) {
+		hand.cfas[i][0] += 16 << 20;
+		hand.cfas[i][1] += 16 << 20;
+	}
+	assert_slices(&hand, 300,
+		      "a? 100-150\n  b? 100-150\nf 150-250\n  g 150-250\na! 250-300\n  c! 250-300\n");
+}
+
 /* However many there are. */
 TEST(test_many_other_stacks)
 {
