@@ -396,6 +396,33 @@ members_end() {
 }
 check '--comm: those that end meanwhile are left out' members_end
 
+# A parent in vfork(2) does not stop until its child, which nobody traces, goes on.
+cat >"$tmp/stuck.c" <<'EOF'
+#include <unistd.h>
+int main(void)
+{
+	char byte;
+	if (!vfork())
+		_exit(read(0, &byte, 1) != 1);
+	return 7;
+}
+EOF
+gcc -O1 -w -o "$tmp/stuck" "$tmp/stuck.c" || exit 1
+unstoppable() {
+	rm -f "$tmp/stuck.in" && mkfifo "$tmp/stuck.in" || return 1
+	"$tmp/stuck" <"$tmp/stuck.in" &
+	stuck=$!
+	ours="$ours $stuck"
+	exec 9>"$tmp/stuck.in"
+	wait_until grep -q '^State:.*disk' /proc/$stuck/status && status_is 0 timeout 100 "$trailcam" attach "$@" --duration 0.1s -o "$tmp/t.tsv" $stuck 2>"$tmp/err" &&
+		grep -q '^State:.*disk' /proc/$stuck/status && says "$tmp/err" "thread $stuck waits in the kernel" || return 1
+	echo >&9
+	exec 9>&-
+	status_is 7 wait $stuck
+}
+check 'a process that nothing can stop' unstoppable --source none --on-exit 3
+check 'the same with samples' unstoppable --source samples
+
 run_children() {
 	status_is 0 "$trailcam" run --follow-forks -t "$programs/exits:marker" --keep-recording "$tmp/rec" -o "$tmp/t.tsv" -- sh -c "$programs/exits mark; true" \
 		>/dev/null 2>"$tmp/err" && says "$tmp/err" "hit $programs/exits:marker" || return 1

@@ -33,6 +33,7 @@ struct session_thread {
 	bool is_stepped; /* ... by a step, of which the kernel has not taken back the trap flag */
 	bool dead;
 	bool let_go;	 /* detached from, or never traced */
+	bool is_stuck;	 /* it does not stop; the kernel lets it go when this process ends */
 	bool group_stop; /* stopped by job control */
 	bool announced;	 /* its first stop has been seen */
 	unsigned int

@@ -4,15 +4,27 @@
  * kill it. Children go before their parents, because a parent that waits for its vfork child cannot be
  * stopped until the child continues. A thread that was killed is reaped instead: until each traced thread is,
  * nobody can wait for the end of its process.
+ *
+ * A thread that waits for a disk that is gone, or whose cgroup is frozen (cgroup v1), does not stop. Without
+ * a driver nothing of ours is in it, so that the end of this process lets it go as well.
  */
 #include <errno.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <time.h>
 
+#include "base/clock.h"
+#include "base/log.h"
 #include "process/proc_status.h"
 #include "session/session_internal.h"
+
+/* So long a thread that nothing can stop is waited for. */
+enum { PATIENCE_NS = 500000000 };
+
+/* Most stops come soon: so often the processor is given away only. Then this lies between looks. */
+enum { SOON_LOOKS = 50, LOOK_NS = 1000000 };
 
 static bool is_creation(int status)
 {
@@ -62,20 +74,30 @@ static void on_last_stop(struct session *session, struct session_thread *thread,
 }
 
 /*
- * Waits for the thread's next stop or end. False: none will come. A leader that exits before the other
- * threads of its process remains a zombie that cannot be reaped until they end.
+ * Waits for the thread's next stop or end. False: none will come, or is_stuck. A leader that exits before the
+ * other threads of its process remains a zombie that cannot be reaped until they end.
  */
-static bool wait_for(const struct session_thread *thread, int *ret_status)
+static bool wait_for(const struct session *session, struct session_thread *thread, int *ret_status)
 {
-	const bool leads = thread->tid == thread->process->pid;
-	const struct timespec moment = {.tv_nsec = 1000000};
+	const bool is_plain = !session->config.driver->let_go;
+	const bool looks = is_plain || thread->tid == thread->process->pid;
+	const struct timespec moment = {.tv_nsec = LOOK_NS};
+	uint64_t begin = clock_ns(CLOCK_MONOTONIC);
 	pid_t pid;
 
-	for (;;) {
-		pid = waitpid(thread->tid, ret_status, __WALL | (leads ? WNOHANG : 0));
+	for (size_t looked = 0;; looked++) {
+		pid = waitpid(thread->tid, ret_status, __WALL | (looks ? WNOHANG : 0));
 		if (pid > 0)
 			return true;
 		if ((pid < 0 && errno != EINTR) || (!pid && proc_has_ended(thread->tid)))
+			return false;
+		if (!pid && looked < SOON_LOOKS) {
+			sched_yield();
+			continue;
+		}
+		thread->is_stuck = is_plain && clock_ns(CLOCK_MONOTONIC) - begin > PATIENCE_NS &&
+				   proc_is_unstoppable(thread->tid);
+		if (thread->is_stuck)
 			return false;
 		if (!pid)
 			nanosleep(&moment, NULL);
@@ -133,7 +155,7 @@ void session_bring_to_stop(struct session *session, struct session_thread *threa
 		else if (thread->held)
 			leave_trap_stop(session, thread);
 		thread->held = false;
-		if (!wait_for(thread, &status))
+		if (!wait_for(session, thread, &status))
 			return;
 		if (WIFSTOPPED(status))
 			on_last_stop(session, thread, status);
@@ -147,10 +169,17 @@ void session_let_thread_go(struct session *session, struct session_thread *threa
 	int status;
 
 	thread->let_go = true;
+	if (thread->is_stuck) {
+		log_warn("thread %d waits in the kernel, or is frozen, and cannot be detached from: the "
+			 "kernel lets "
+			 "it go when trailcam ends",
+			 (int)thread->tid);
+		return;
+	}
 	if (!ptrace(PTRACE_DETACH, thread->tid, NULL, (void *)(long)thread->held_signal))
 		return;
 	/* The thread was killed during its stop. */
-	while (!thread->dead && wait_for(thread, &status)) {
+	while (!thread->dead && wait_for(session, thread, &status)) {
 		if (WIFSTOPPED(status))
 			ptrace(PTRACE_CONT, thread->tid, NULL, NULL);
 		else
