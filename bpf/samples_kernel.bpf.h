@@ -25,6 +25,7 @@ typedef struct {
 
 struct signal_struct {
 	atomic_t live; /* threads */
+	unsigned int flags;
 } __attribute__((preserve_access_index));
 
 struct cfs_rq {

@@ -21,11 +21,20 @@ static __always_inline bool is_frozen(const struct task_struct *task, __u32 stat
 	       BPF_CORE_READ_BITFIELD(task, frozen);
 }
 
-static __always_inline __u32 state_seen(const struct task_struct *task, __u32 state)
+enum { ALL_STOPPED = 1 /* SIGNAL_STOP_STOPPED */ };
+
+/* Some threads may not have stopped yet; what a stop is for is known until we have fetched it (wait4). */
+static __always_inline bool is_stopped(const struct task_struct *task)
 {
 	__u32 code = (__u32)task->exit_code, signal = code & 0xff;
 
-	if (!(state & STATE_TRACED) || code >> 8 != EVENT_STOP || signal < FIRST_STOP || signal > LAST_STOP)
+	return task->signal->flags & ALL_STOPPED ||
+	       (code >> 8 == EVENT_STOP && signal >= FIRST_STOP && signal <= LAST_STOP);
+}
+
+static __always_inline __u32 state_seen(const struct task_struct *task, __u32 state)
+{
+	if (!(state & STATE_TRACED) || !is_stopped(task))
 		return is_frozen(task, state) ? STATE_FROZEN : state;
 	return (state & ~STATE_TRACED) | STATE_STOPPED;
 }

@@ -439,6 +439,18 @@ begin, end, by = max(waits["[off-cpu] stopped"], key=lambda wait: wait[1] - wait
 assert end - begin > 250000 and "trailcam" not in by, waits
 assert not any(b < end and begin < e for b, e, _ in waits.get("[off-cpu] ptrace-stop", [])), waits' "$tmp/stopped.json"
 }
+stopped_all_along() {
+	spin
+	wait_until grep -q '^State:.*running' /proc/$spinning/status
+	kill -STOP $spinning
+	wait_until grep -q '^State:.*stopped' /proc/$spinning/status
+	"$trailcam" attach --source samples --duration 300ms -o "$tmp/stopped.json" $spinning 2>"$tmp/err"
+	kill -KILL $spinning
+	python3 -c '
+import json, sys
+waits = {e["name"] for e in json.load(open(sys.argv[1]))["traceEvents"] if e["ph"] == "B" and e.get("args", {}).get("kind") == "off-cpu"}
+assert waits == {"[off-cpu] stopped"}, waits' "$tmp/stopped.json"
+}
 # A poll(2) that the kernel restarts goes on as another call.
 restarted() {
 	python3 -S -c 'import select
@@ -551,6 +563,7 @@ else
 	check 'threads that wait all the time' waits_all_along
 	check 'a wait that begins before' waited_before
 	check 'a thread that the user stops' stopped_by_user
+	check 'and one that is stopped all the time' stopped_all_along
 	check 'a wait that was restarted' restarted
 	frozen=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)/trailcam_frozen.$$
 	if mkdir "$frozen" 2>/dev/null && [ -e "$frozen/cgroup.freeze" ]; then
