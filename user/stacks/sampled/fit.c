@@ -165,9 +165,23 @@ static const struct sampled_item *next_whole(struct sampler *sampler, const stru
 /* Erlang has stacks without an end for what runs in turns on one thread. */
 static bool is_elsewhere(const struct sampler *sampler, const struct sampled_item *item, size_t cnt)
 {
-	uint64_t here = limit_of(sampler, item), there = cnt ? sampler->open.items[cnt - 1].cfa : 0;
+	uint64_t here = limit_of(sampler, item), there = sampler->open.items[cnt - 1].cfa;
 
 	return there && (there > here ? there - here : here - there) > STACK_MAX;
+}
+
+/* The loader leads to the program, but does not call it: its calls have ended. */
+static bool is_behind_loader(const struct sampler *sampler, size_t cnt)
+{
+	const struct call *open = sampler->open.items;
+	const char *object = open[0].symbol->object, *name = object ? strrchr(object, '/') : NULL;
+
+	if (!name || strncmp(name, "/ld-", strlen("/ld-")) != 0)
+		return false;
+	for (size_t i = 1; i < cnt; i++)
+		if (!open[i].symbol->object || strcmp(open[i].symbol->object, object) != 0)
+			return false;
+	return strcmp(sampler->now.items[0].symbol->object, object) != 0;
 }
 
 /*
@@ -180,15 +194,18 @@ static size_t lasting(struct sampler *sampler, const struct sampled_item *item, 
 	const struct sampled_item *later = NULL;
 	size_t length;
 
-	if (cnt && (cnt == sampler->open.cnt || sampler->open.items[cnt].cfa != outermost))
+	if (!cnt)
+		return 0;
+	if (cnt == sampler->open.cnt || sampler->open.items[cnt].cfa != outermost)
 		later = next_whole(sampler, item);
-	if (!later)
-		return is_elsewhere(sampler, item, cnt) ? 0 : cnt;
-	if (later != sampler->later)
+	if (later && later != sampler->later) {
 		sampled_read(sampler, later, &sampler->later_calls);
-	sampler->later = later;
-	length = run_length_in(sampler, 0, &sampler->later_calls, 0);
-	return length && length < cnt ? length : cnt;
+		sampler->later = later;
+	}
+	length = later ? run_length_in(sampler, 0, &sampler->later_calls, 0) : 0;
+	if (length)
+		return length < cnt ? length : cnt;
+	return is_elsewhere(sampler, item, cnt) || is_behind_loader(sampler, cnt) ? 0 : cnt;
 }
 
 /* The callers of a call with this frame, if that of the last one above cannot be its neighbour. */

@@ -536,6 +536,22 @@ TEST(test_far_stacks)
 		      "a? 100-150\n  b? 100-150\nf 150-250\n  g 150-250\na! 250-300\n  c! 250-300\n");
 }
 
+/* A program whose main() has more on the stack than is copied: the loader, whose stack was whole, is over. */
+TEST(test_cut_behind_the_loader)
+{
+	struct by_hand hand = {0};
+
+	for (size_t i = 0; i < FUNCTIONS; i++)
+		symbols[i].object = i < 2 ? "/lib/ld-linux-x86-64.so.2" : "/bin/prog";
+	add(&hand, 100, "a1 b0", 0);
+	add(&hand, 200, "f1 g0", 50);
+	add(&hand, 300, "h0", 0); /* whole, but another root at the same place */
+	assert_slices(&hand, 300, "a? 100-150\n  b? 100-150\nf 150-250\n  g 150-250\nh! 250-300\n");
+	symbols[1].object = "/bin/prog"; /* the loader has called it */
+	assert_slices(&hand, 300, "a? 100-250\n  b? 100-250\n    f 150-250\n      g 150-250\nh! 250-300\n");
+	symbols_init();
+}
+
 /* However many there are. */
 TEST(test_many_other_stacks)
 {
