@@ -56,10 +56,13 @@ static __always_inline __s32 syscall_of(const struct pt_regs *user)
 	return (__s32)user->orig_ax;
 }
 
-/* The same, if it is one of those that have names here. */
+/*
+ * The same, if it is one of those that have names here. A worker of the kernel's in the process (io_uring)
+ * has no code of the user's, and the number of the call that made it.
+ */
 static __always_inline __s32 named_syscall_of(const struct pt_regs *user)
 {
-	return is_64_bit(user) ? syscall_of(user) : -1;
+	return is_64_bit(user) && user->ip ? syscall_of(user) : -1;
 }
 
 #include "bpf/samples_rings.bpf.h"

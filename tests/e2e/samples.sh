@@ -451,6 +451,26 @@ import json, sys
 waits = {e["name"] for e in json.load(open(sys.argv[1]))["traceEvents"] if e["ph"] == "B" and e.get("args", {}).get("kind") == "off-cpu"}
 assert waits == {"[off-cpu] stopped"}, waits' "$tmp/stopped.json"
 }
+# io_uring's thread in the process has the registers of the call that made it, but is not in that call.
+cat >"$tmp/ring.c" <<'EOF'
+#include <linux/io_uring.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+int main(void)
+{
+	struct io_uring_params params = {.flags = IORING_SETUP_SQPOLL, .sq_thread_idle = 20};
+	int fd = (int)syscall(SYS_io_uring_setup, 4, &params);
+	usleep(200000);
+	return fd < 0 ? 77 : 0;
+}
+EOF
+kernel_worker() {
+	"$trailcam" run --source samples -o "$tmp/ring.json" -- "$tmp/ring" 2>"$tmp/err" && python3 -c '
+import json, sys
+events = json.load(open(sys.argv[1]))["traceEvents"]
+names = {e["name"].split(",")[0] for e in events if e["ph"] == "B" and e["tid"] != e["pid"]}
+assert "[off-cpu]" in names and not [name for name in names if "unknown" in name or "io_uring" in name], names' "$tmp/ring.json"
+}
 # A poll(2) that the kernel restarts goes on as another call.
 restarted() {
 	python3 -S -c 'import select
@@ -565,6 +585,11 @@ else
 	check 'a thread that the user stops' stopped_by_user
 	check 'and one that is stopped all the time' stopped_all_along
 	check 'a wait that was restarted' restarted
+	if gcc -O1 -o "$tmp/ring" "$tmp/ring.c" 2>/dev/null && "$tmp/ring"; then
+		check 'a thread of the kernel in the process' kernel_worker
+	else
+		skip 'a thread of the kernel in the process' 'no io_uring here'
+	fi
 	frozen=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)/trailcam_frozen.$$
 	if mkdir "$frozen" 2>/dev/null && [ -e "$frozen/cgroup.freeze" ]; then
 		check 'a frozen cgroup' frozen "$frozen"

@@ -50,13 +50,19 @@ static bool has_only_registers(const struct stack_sample *sample)
 	       (!sample->ip_cnt || arch_is_kernel(sample->ips[sample->ip_cnt - 1]));
 }
 
+/* A thread of the kernel's in the process: it has no code of its own. */
+static bool is_worker(const struct stack_sample *sample)
+{
+	return sample->flags & SAMPLE_HAS_REGS && !sample->regs[HIT_IP] && !sample->regs[HIT_SP];
+}
+
 /* The user's part: where it ran, or where it called the kernel. */
 static void unwind(struct history *history, const struct stack_sample *sample, struct unwound *unwound)
 {
 	struct history_process *process = history_process(history, sample->pid);
 	uint8_t room[SAMPLE_STACK_MAX];
 
-	if (process && (sample->stack_size || has_only_registers(sample)))
+	if (process && !is_worker(sample) && (sample->stack_size || has_only_registers(sample)))
 		unwind_frames(process->image, image_version_at(process->image, sample->time_ns), sample->regs,
 			      stack_sample_stack(sample, room), sample->stack_size, unwound);
 }
