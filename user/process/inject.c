@@ -219,26 +219,43 @@ uint64_t injection_mark(uint64_t at)
 	return mark;
 }
 
-int injection_begin(struct injection *injection, pid_t tid, uint64_t at, int *signal)
+/* Whether it is in an event stop already, which most threads are that are stopped for this. */
+static bool is_in_event_stop(struct injection *injection)
 {
-	struct code code = {0};
-	bool entering = is_entering(tid);
-	int err;
+	siginfo_t info = {0};
 
-	*injection = (struct injection){.tid = tid, .at = at};
+	if (ptrace(PTRACE_GETSIGINFO, injection->tid, NULL, &info) || info.si_code >> 8 != PTRACE_EVENT_STOP)
+		return false;
+	injection->group_stop = info.si_signo != SIGTRAP;
+	return true;
+}
+
+int injection_begin(struct injection *injection, int *signal)
+{
+	const pid_t tid = injection->tid;
+	struct code code = {0};
+	bool entering;
+	int err = 0;
+
 	if (ptrace(PTRACE_GETREGS, tid, NULL, &injection->regs))
 		return -errno;
 	if (injection->regs.cs != USER_CODE_64)
 		return -ENOTSUP;
-	err = entering ? step_back_from_call(injection) : go_to_event_stop(injection, signal);
+	if (!is_in_event_stop(injection)) {
+		entering = is_entering(tid);
+		err = entering ? step_back_from_call(injection) : go_to_event_stop(injection, signal);
+		if (!err && !entering && ptrace(PTRACE_GETREGS, tid, NULL, &injection->regs))
+			err = -errno;
+	}
 	if (err)
 		return err;
-	if (!entering && ptrace(PTRACE_GETREGS, tid, NULL, &injection->regs))
-		return -errno;
 	if (ptrace(PTRACE_GETSIGMASK, tid, (void *)sizeof(injection->mask), &injection->mask))
 		return -errno;
 	make_code(&code, injection);
-	return injection_write(tid, at, code.bytes, sizeof(code.bytes));
+	if (!injection->ours)
+		return injection_write(tid, injection->at, code.bytes, sizeof(code.bytes));
+	memcpy(injection->ours, code.bytes, sizeof(code.bytes));
+	return 0;
 }
 
 long injection_call(struct injection *injection, long number, const uint64_t args[static 6])

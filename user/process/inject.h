@@ -17,6 +17,7 @@ enum { INJECTION_BYTES = 192 };
 struct injection {
 	pid_t tid;
 	uint64_t at;		      /* the code of the call, INJECTION_BYTES in the thread's memory */
+	uint8_t *ours;		      /* the same memory where it is mapped for us, too; or NULL */
 	struct user_regs_struct regs; /* the thread's own, to be restored */
 	uint64_t mask;
 	bool group_stop; /* job control has stopped its process */
@@ -26,12 +27,12 @@ struct injection {
 };
 
 /*
- * The thread is in a ptrace stop (PTRACE_SEIZE). It continues from there up to the next
- * instruction, with *signal (NULL or 0: none), which is 0 from then on. `at`: unused executable
- * memory of its process. 0; -ENOTSUP: it is not a 64-bit program's, and is still in its stop;
- * -ESRCH: it has ended or cannot be stopped.
+ * The thread `tid` is in a ptrace stop (PTRACE_SEIZE). It continues from there up to the next instruction,
+ * with *signal (NULL or 0: none), which is 0 from then on. `at`: unused executable memory of its process;
+ * these and `ours` are set, all else is 0. 0; -ENOTSUP: it is not a 64-bit program's, and is still in its
+ * stop; -ESRCH: it has ended or cannot be stopped.
  */
-int injection_begin(struct injection *injection, pid_t tid, uint64_t at, int *signal);
+int injection_begin(struct injection *injection, int *signal);
 
 /* What injection_begin() writes to `at`, before all that is behind it. */
 uint64_t injection_mark(uint64_t at);

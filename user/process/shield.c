@@ -186,14 +186,14 @@ static int note_action(struct shield *shield, struct injection *injection, uint6
 void shield_raise(struct shield *shield, pid_t tid, uint64_t vdso_end, struct shield_end *ret_end)
 {
 	uint64_t at = vdso_end - SHIELD_BYTES;
-	struct injection injection;
+	struct injection injection = {.tid = tid, .at = at + CALL};
 	int err;
 
 	if (!vdso_end || !calls_are_allowed(tid) || !is_place(tid, at)) {
 		shield->impossible = true;
 		return;
 	}
-	err = injection_begin(&injection, tid, at + CALL, NULL);
+	err = injection_begin(&injection, NULL);
 	if (!err) {
 		err = note_action(shield, &injection, at);
 		if (!err)
@@ -210,8 +210,8 @@ void shield_raise(struct shield *shield, pid_t tid, uint64_t vdso_end, struct sh
 
 void shield_lower(struct shield *shield, pid_t tid, int signal, struct shield_end *ret_end)
 {
-	struct injection injection;
-	int err = injection_begin(&injection, tid, shield->at + CALL, &signal);
+	struct injection injection = {.tid = tid, .at = shield->at + CALL};
+	int err = injection_begin(&injection, &signal);
 
 	if (!err) {
 		set_action(&injection, shield->at, &shield->action);

@@ -4,6 +4,7 @@
  * have mapped.
  *
  *	ARENA_BASE	struct shared
+ *	+ INJECTED	code of a system call that a thread is made to make (process/inject.h)
  *	+ CODE		the runtime itself, which begins with struct runtime_header
  *	+ RESUMES	host address behind each probe's nop, by its number
  *	+ PROBES	guest address of the probe, by its number; 0: it was not reached yet
@@ -47,21 +48,22 @@
  * runtimes of sanitizers refuse to run where a mapping is outside of what they know as a program's own: this
  * is inside for each.
  */
-#define ARENA_BASE    0x550100000000
-#define ARENA_CODE    0x10000
-#define ARENA_RESUMES 0xa0000
-#define ARENA_PROBES  0xb0000
-#define ARENA_RANGES  0xc0000
-#define ARENA_STARTS  0x100000
-#define ARENA_HEADS   0x180000
-#define ARENA_PAGES   0x400000
-#define ARENA_HASH    0x1000000
+#define ARENA_BASE     0x550100000000
+#define ARENA_INJECTED 0x1000
+#define ARENA_CODE     0x10000
+#define ARENA_RESUMES  0xa0000
+#define ARENA_PROBES   0xb0000
+#define ARENA_RANGES   0xc0000
+#define ARENA_STARTS   0x100000
+#define ARENA_HEADS    0x180000
+#define ARENA_PAGES    0x400000
+#define ARENA_HASH     0x1000000
 /* Of these the first part is in small pages, the rest in huge ones, if there are some. */
-#define ARENA_BLOCKS  0x3100000
-#define ARENA_SITES   0x9f00000
-#define ARENA_LENGTHS 0x19fc0000
-#define ARENA_BYTES   0x1dfc0000
-#define ARENA_SLOTS   0x22000000
+#define ARENA_BLOCKS   0x3100000
+#define ARENA_SITES    0x9f00000
+#define ARENA_LENGTHS  0x19fc0000
+#define ARENA_BYTES    0x1dfc0000
+#define ARENA_SLOTS    0x22000000
 
 /*
  * Probes cannot be put on the cache: the instructions before which they stand come from nops in a file of

@@ -56,10 +56,11 @@ static uint64_t vdso_end(pid_t pid)
 static void makes_calls(pid_t target)
 {
 	const uint64_t none[6] = {0};
-	struct injection injection;
 
 	for (int i = 0; i < 50; i++) {
-		if (injection_begin(&injection, target, vdso_end(target) - INJECTION_BYTES, NULL) ||
+		struct injection injection = {.tid = target, .at = vdso_end(target) - INJECTION_BYTES};
+
+		if (injection_begin(&injection, NULL) ||
 		    injection_call(&injection, SYS_getpid, none) != target)
 			_exit(1);
 		injection_end(&injection);
@@ -71,10 +72,9 @@ static void makes_calls(pid_t target)
 static void dies_behind_call(pid_t target)
 {
 	const uint64_t none[6] = {0};
-	struct injection injection;
+	struct injection injection = {.tid = target, .at = vdso_end(target) - INJECTION_BYTES};
 
-	if (injection_begin(&injection, target, vdso_end(target) - INJECTION_BYTES, NULL) ||
-	    injection_call(&injection, SYS_getpid, none) != target)
+	if (injection_begin(&injection, NULL) || injection_call(&injection, SYS_getpid, none) != target)
 		_exit(1);
 	raise(SIGKILL);
 }

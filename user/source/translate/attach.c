@@ -111,7 +111,7 @@ static int prepare(struct translate *translate, struct translate_process *proces
 	err = translate_add_thread(translate, process, tid, ret_thread);
 	if (err)
 		return err;
-	err = inject_leave_rseq(tid, &(*ret_thread)->rseq, ret_injection);
+	err = inject_leave_rseq(tid, process->arena, &(*ret_thread)->rseq, ret_injection);
 	(*ret_thread)->waits = !err;
 	if (!err || ret_injection->ended)
 		return err == -ESRCH ? 0 : err;
@@ -169,8 +169,9 @@ bool translate_return(const struct translate *translate, pid_t tid, int *signal,
 		regs.gs_base = 0;
 		ptrace(PTRACE_SETREGS, tid, NULL, &regs);
 	}
-	if (thread->rseq.addr)
-		inject_return(tid, signal, &thread->rseq, &injection);
+	if (thread->rseq.addr && thread->process->arena)
+		inject_return(tid, signal, thread->process->arena, &thread->rseq, &injection);
+	thread->rseq.addr = 0;
 	*ret_status = injection.status;
 	return injection.ended;
 }

@@ -2,7 +2,7 @@
 /*
  * The program itself is made to open our file, or else to create a memfd, and to map it (process/inject.h).
  * The memfd we open by the name that /proc has for it, which only we may be allowed to. Name and code stand
- * in the padding behind its vDSO meanwhile.
+ * in the padding behind its vDSO meanwhile. Once the memory is shared, the code of other calls stands there.
  *
  * A thread that runs already may have an area for restartable sequences (rseq(2)). The kernel aborts such a
  * sequence if the thread is preempted at one of its addresses, and would not know those of the cache. So the
@@ -296,9 +296,18 @@ static int check_calls(pid_t tid)
 	return injection_is_survived(tid, calls, ARRAY_SIZE(calls)) ? 0 : fail(-EPERM, GIVE_SECCOMP_REASON);
 }
 
+static int begin_at(struct injection *injection, int *signal)
+{
+	int err = injection_begin(injection, signal);
+
+	if (err == -ENOTSUP)
+		return fail(err, "it is a 32-bit program");
+	return err ? fail_errno(err, "it cannot be held") : 0;
+}
+
 /*
- * All that is made to happen in the thread stands between begin() and end().
- * `signal`: it gets that one first.
+ * All that is made to happen in the thread stands between begin() and end(), or, for one call while it has
+ * the arena, between begin_in_arena() and injection_end(). `signal`: it gets that one first.
  */
 static int begin(struct injection *injection, pid_t tid, int *signal)
 {
@@ -314,12 +323,17 @@ static int begin(struct injection *injection, pid_t tid, int *signal)
 	at = vdso_end - PLACE_BYTES;
 	if (!err)
 		err = check_padding(tid, at);
-	if (err)
-		return err;
-	err = injection_begin(injection, tid, at + NAME_BYTES, signal);
-	if (err == -ENOTSUP)
-		return fail(err, "it is a 32-bit program");
-	return err ? fail_errno(err, "it cannot be held") : 0;
+	injection->at = at + NAME_BYTES;
+	return err ? err : begin_at(injection, signal);
+}
+
+static int begin_in_arena(struct injection *injection, pid_t tid, const struct arena *arena, int *signal)
+{
+	int err = check_calls(tid);
+
+	*injection = (struct injection){
+		.tid = tid, .at = ARENA_BASE + ARENA_INJECTED, .ours = arena->bytes + ARENA_INJECTED};
+	return err ? err : begin_at(injection, signal);
 }
 
 static void end(const struct injection *injection)
@@ -397,7 +411,8 @@ static void call_rseq(struct injection *injection, const struct rseq_area *area,
 		       (const uint64_t[6]){area->addr, area->size, flags, area->signature});
 }
 
-int inject_leave_rseq(pid_t tid, struct rseq_area *ret_area, struct injection *ret_injection)
+int inject_leave_rseq(pid_t tid, const struct arena *arena, struct rseq_area *ret_area,
+		      struct injection *ret_injection)
 {
 	enum { RSEQ_FLAG_UNREGISTER = 1 }; /* linux/rseq.h */
 	int err;
@@ -406,23 +421,24 @@ int inject_leave_rseq(pid_t tid, struct rseq_area *ret_area, struct injection *r
 	*ret_injection = (struct injection){.tid = tid};
 	if (!ret_area->addr)
 		return check_calls(tid); /* which the runtime makes */
-	err = begin(ret_injection, tid, NULL);
+	err = begin_in_arena(ret_injection, tid, arena, NULL);
 	if (err)
 		return err;
 	call_rseq(ret_injection, ret_area, RSEQ_FLAG_UNREGISTER);
-	end(ret_injection);
+	injection_end(ret_injection);
 	return 0;
 }
 
 /* ---- letting go ---- */
 
-int inject_return(pid_t tid, int *signal, const struct rseq_area *area, struct injection *ret_injection)
+int inject_return(pid_t tid, int *signal, const struct arena *arena, const struct rseq_area *area,
+		  struct injection *ret_injection)
 {
-	int err = begin(ret_injection, tid, signal);
+	int err = begin_in_arena(ret_injection, tid, arena, signal);
 
 	if (err)
 		return err;
 	call_rseq(ret_injection, area, 0);
-	end(ret_injection);
+	injection_end(ret_injection);
 	return 0;
 }

@@ -43,8 +43,10 @@ int inject_enter(pid_t tid, struct arena *arena, int slot);
  */
 int inject_unmap(pid_t tid, int *signal, const struct arena *arena, struct injection *ret_injection);
 
-/* The thread has no such area any more. */
-int inject_leave_rseq(pid_t tid, struct rseq_area *ret_area, struct injection *ret_injection);
+/* The thread has no such area any more. The arena is mapped in its process. */
+int inject_leave_rseq(pid_t tid, const struct arena *arena, struct rseq_area *ret_area,
+		      struct injection *ret_injection);
 
 /* The thread has the area again. *signal is as above. */
-int inject_return(pid_t tid, int *signal, const struct rseq_area *area, struct injection *ret_injection);
+int inject_return(pid_t tid, int *signal, const struct arena *arena, const struct rseq_area *area,
+		  struct injection *ret_injection);
