@@ -111,11 +111,16 @@ static int prepare(struct translate *translate, struct translate_process *proces
 	err = translate_add_thread(translate, process, tid, ret_thread);
 	if (err)
 		return err;
+	/* This takes most of the time: who sleeps in a system call does not wait for it behind that. */
+	(*ret_thread)->next_slot = arena_take_slot(process->arena, process->pid, tid);
+	if ((*ret_thread)->next_slot < 0) {
+		translate_refuse(translate, tid, give_back_reasons[GIVE_THREADS]);
+		return 0;
+	}
 	err = inject_leave_rseq(tid, process->arena, &(*ret_thread)->rseq, ret_injection);
 	(*ret_thread)->waits = !err;
-	if (!err || ret_injection->ended)
-		return err == -ESRCH ? 0 : err;
-	translate_refuse(translate, tid, fail_message(err));
+	if (err && !ret_injection->ended)
+		translate_refuse(translate, tid, fail_message(err));
 	return 0;
 }
 

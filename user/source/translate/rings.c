@@ -337,6 +337,9 @@ int translate_leave_slot(struct translate *translate, struct translate_thread *t
 	int err;
 
 	translate_tell(translate, thread);
+	if (thread->next_slot >= 0 && thread->process->arena)
+		arena_leave_slot(thread->process->arena, thread->next_slot);
+	thread->next_slot = -1;
 	if (thread->slot < 0)
 		return 0;
 	work = work_new(thread);

@@ -65,6 +65,7 @@ static struct translate_thread *revive(const struct translate *translate,
 		*thread = (struct translate_thread){.process = thread->process,
 						    .tid = tid,
 						    .slot = -1,
+						    .next_slot = -1,
 						    .begins = true,
 						    .packets = thread->packets};
 		return thread;
@@ -91,7 +92,7 @@ int translate_add_thread(struct translate *translate, struct translate_process *
 	}
 	thread->process = process;
 	thread->tid = tid;
-	thread->slot = -1;
+	thread->slot = thread->next_slot = -1;
 	*ret_thread = thread;
 	return 0;
 }
@@ -220,7 +221,9 @@ int translate_enter(struct translate *translate, struct translate_thread *thread
 		translate_refuse(translate, thread->tid, give_back_reasons[GIVE_GS]);
 		return 0;
 	}
-	thread->slot = arena_take_slot(arena, thread->process->pid, thread->tid);
+	thread->slot = thread->next_slot >= 0 ? thread->next_slot
+					      : arena_take_slot(arena, thread->process->pid, thread->tid);
+	thread->next_slot = -1;
 	if (thread->slot < 0) {
 		translate_refuse(translate, thread->tid, give_back_reasons[GIVE_THREADS]);
 		return 0;

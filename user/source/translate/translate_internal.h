@@ -42,7 +42,8 @@ struct translate_process {
 struct translate_thread {
 	struct translate_process *process;
 	pid_t tid;
-	int slot; /* in the arena; -1: it runs natively */
+	int slot;      /* in the arena; -1: it runs natively */
+	int next_slot; /* that is ready for it; -1: none is */
 	bool dead;
 	bool lost;	       /* its trace says that it goes on natively */
 	bool enters;	       /* its next event stop is at a handler's first instruction */

@@ -85,14 +85,23 @@ static int pass(void *self, struct session_thread *thread, int signal)
 	return translate_signal(translated->translate, thread->tid, signal);
 }
 
-/* Of those that are to be taken over, one after another: each is held for a moment only. */
+/*
+ * Of those that are to be taken over, one after another: each is held for a moment only. The newest one is
+ * the first: waitpid(2) tells of the thread first that was seized last, so that who comes from its system
+ * call does not wait for all others.
+ */
 static void interrupt_next(const struct translated *translated)
 {
 	struct session_thread *thread;
+	size_t i = 0;
 
-	for (size_t i = 0; (thread = session_thread_at(translated->session, i)); i++) {
-		struct translated_thread *own = (struct translated_thread *)thread;
+	while (session_thread_at(translated->session, i))
+		i++;
+	while (i--) {
+		struct translated_thread *own;
 
+		thread = session_thread_at(translated->session, i);
+		own = (struct translated_thread *)thread;
 		if (thread->dead || own->is_asked ||
 		    !translate_wants(translated->translate, thread->process->pid, thread->tid))
 			continue;
