@@ -130,11 +130,13 @@ struct session_driver {
 	bool (*is_own_trap)(const struct session_thread *thread, const siginfo_t *info);
 
 	/*
-	 * Before detaching. run_on(): PTRACE_CONT resumes the thread, which will stop once more. let_go():
-	 * the thread runs without the driver from now on; if it is held, from this stop. process_let_go():
-	 * all threads of the process run without it. child_let_go(): a child of `parent` does, which is not a
-	 * target, and is in its first stop.
+	 * Before detaching. leave(): the driver may let go threads of the process (NULL: of all), one by one;
+	 * they run. Who is left is stopped then. run_on(): PTRACE_CONT resumes the thread, which will stop
+	 * once more. let_go(): the thread runs without the driver from now on; if it is held, from this stop.
+	 * process_let_go(): all threads of the process run without it. child_let_go(): a child of `parent`
+	 * does, which is not a target, and is in its first stop.
 	 */
+	void (*leave)(void *self, const struct session_process *process);
 	void (*run_on)(struct session_thread *thread);
 	void (*let_go)(struct session_thread *thread);
 	void (*process_let_go)(void *self, struct session_process *process);
@@ -173,6 +175,13 @@ void session_bring_to_stop(struct session *session, struct session_thread *threa
 
 /* Whether the thread has a stop that nobody has waited for. */
 bool session_has_stopped(pid_t tid);
+
+/*
+ * While the process (NULL: all) is being let go: takes one stop or end of a thread of it, if there is any.
+ * *ret_thread is held then, or NULL.
+ */
+bool session_next_last_stop(struct session *session, const struct session_process *process,
+			    struct session_thread **ret_thread);
 
 /* Detaches from the held thread, which runs on. While its process is being let go. */
 void session_let_thread_go(struct session *session, struct session_thread *thread);

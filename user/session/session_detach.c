@@ -104,11 +104,17 @@ static bool wait_for(const struct session *session, struct session_thread *threa
 	}
 }
 
-bool session_has_stopped(pid_t tid)
+/* Who has a stop, or what else is asked for, that nobody has waited for; 0: nobody. */
+static pid_t who_waits(idtype_t type, pid_t tid, int what)
 {
 	siginfo_t info = {0};
 
-	return !waitid(P_PID, (id_t)tid, &info, WSTOPPED | WNOHANG | WNOWAIT | __WALL) && info.si_pid;
+	return waitid(type, (id_t)tid, &info, what | WNOHANG | WNOWAIT | __WALL) ? 0 : info.si_pid;
+}
+
+bool session_has_stopped(pid_t tid)
+{
+	return who_waits(P_PID, tid, WSTOPPED);
 }
 
 /* With the signal that it has stopped for, as at any other stop. */
@@ -164,6 +170,59 @@ void session_bring_to_stop(struct session *session, struct session_thread *threa
 	}
 }
 
+/* Most times it is a thread of the process that waits, or there is only one process. */
+static pid_t who_waits_of(const struct session *session, const struct session_process *process)
+{
+	pid_t tid = who_waits(P_ALL, 0, WSTOPPED | WEXITED);
+	const struct session_thread *thread = tid ? session_find(session, tid) : NULL;
+
+	if (!tid || !process || (thread && thread->process == process))
+		return tid;
+	for (size_t i = 0; i < session->thread_cnt; i++) {
+		thread = session->threads[i];
+		if (thread->process == process && !thread->dead && !thread->let_go &&
+		    who_waits(P_PID, thread->tid, WSTOPPED | WEXITED))
+			return thread->tid;
+	}
+	return 0;
+}
+
+/* It is new: its parent's stop comes next. */
+static void let_stranger_go(struct session *session, pid_t tid)
+{
+	uint64_t pid = 0, parent = 0;
+
+	proc_status_number(tid, "Tgid", 10, &pid);
+	if ((pid_t)pid == tid)
+		proc_status_number(tid, "PPid", 10, &parent);
+	session_let_newborn_go(session, tid, (pid_t)(parent ? parent : pid));
+}
+
+bool session_next_last_stop(struct session *session, const struct session_process *process,
+			    struct session_thread **ret_thread)
+{
+	pid_t tid = who_waits_of(session, process);
+	struct session_thread *thread = tid ? session_find(session, tid) : NULL;
+	int status;
+
+	*ret_thread = NULL;
+	if (tid && !thread)
+		let_stranger_go(session, tid);
+	if (!thread || waitpid(tid, &status, __WALL | WNOHANG) != tid)
+		return tid;
+	if (!WIFSTOPPED(status)) {
+		session_on_end(session, thread, status);
+	} else if (!thread->let_go) {
+		on_last_stop(session, thread, status);
+		/* Another one, if that has executed a program. */
+		thread = session_find(session, tid);
+		if (thread)
+			session_bring_to_stop(session, thread);
+		*ret_thread = thread && thread->held ? thread : NULL;
+	}
+	return true;
+}
+
 void session_let_thread_go(struct session *session, struct session_thread *thread)
 {
 	int status;
@@ -211,6 +270,7 @@ static void let_threads_go(struct session *session, struct session_process *proc
 
 void session_detach(struct session *session)
 {
+	TELL_DRIVER(session, leave, NULL);
 	for (size_t i = session->process_cnt; i--;)
 		let_threads_go(session, session->processes[i]);
 	pin_release(&session->pin);
@@ -220,6 +280,7 @@ int session_let_process_go(struct session *session, struct session_process *proc
 {
 	int err = session->started ? 0 : ASK_CAPTURE(session, leaving, process->pid);
 
+	TELL_DRIVER(session, leave, process);
 	let_threads_go(session, process);
 	for (size_t i = 0; i < session->thread_cnt; i++) {
 		struct session_thread *thread = session->threads[i];

@@ -256,19 +256,22 @@ syscalled:
 	SAVE_FOR_STAMP
 	/*
 	 * Who flushes the cache does not wait for a thread in a call. xchg: the generation is read after the
-	 * others can see that it is back.
+	 * others can see that it is back. Who leaves does so at once: native threads may have changed code.
 	 */
 after_saved:
 	mov $0, %ecx
 	xchg %rcx, %gs:CTX_IN_CALL
 	movabs $ARENA_BASE, %rdx
-	mov SHARED_GENERATION(%rdx), %ecx
+	mov SHARED_LEAVE(%rdx), %ecx
+	jrcxz 1f
+	jmp 2f
+1:	mov SHARED_GENERATION(%rdx), %ecx
 	mov %gs:CTX_NOT_GENERATION, %rdx
 	lea 1(%rcx, %rdx), %rcx
-	jrcxz 1f
-	lea report(%rip), %rcx
+	jrcxz 3f
+2:	lea report(%rip), %rcx
 	mov %rcx, %gs:CTX_SYSCALL_RESUME
-1:
+3:
 	STAMP RING_AFTER
 	mov %gs:CTX_SYSCALL_NEXT, %rcx
 	jmp *%gs:CTX_SYSCALL_RESUME

@@ -181,21 +181,33 @@ bool translate_return(const struct translate *translate, pid_t tid, int *signal,
 	return injection.ended;
 }
 
-void translate_child_let_go(struct translate *translate, pid_t tid, pid_t parent)
+void translate_child_let_go(struct translate *translate, pid_t tid)
 {
-	const struct translate_thread *creator = translate_find(translate, parent);
 	struct injection injection;
 	int signal = 0, status;
 	uint64_t pid;
 
-	if (!creator || proc_status_number(tid, "Tgid", 10, &pid))
+	if (proc_status_number(tid, "Tgid", 10, &pid))
 		return;
-	if ((pid_t)pid != creator->process->pid) {
+	if ((pid_t)pid == tid) {
 		leave_parent(translate, tid, &injection);
 		return;
 	}
 	translate_let_go(translate, (pid_t)pid, tid, 0);
 	translate_return(translate, tid, &signal, &status);
+}
+
+void translate_leave(struct translate *translate, pid_t pid)
+{
+	for (size_t i = 0; i < translate->process_cnt; i++) {
+		struct translate_process *process = translate->processes[i];
+
+		if (pid && process->pid != pid)
+			continue;
+		process->is_attached = false;
+		if (process->arena)
+			arena_leave(process->arena, GIVE_END);
+	}
 }
 
 bool translate_clean(const struct translate *translate, pid_t pid, pid_t tid, int *signal, int *ret_status)

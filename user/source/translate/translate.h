@@ -74,8 +74,8 @@ int translate_take_over(struct translate *translate, pid_t pid, pid_t tid, bool 
  */
 bool translate_is_out(const struct translate *translate, pid_t pid, pid_t tid);
 
-/* A child of `parent` that nobody follows, in its first stop: goes on natively. */
-void translate_child_let_go(struct translate *translate, pid_t tid, pid_t parent);
+/* A thread or process that nobody follows, in its first stop: goes on natively. */
+void translate_child_let_go(struct translate *translate, pid_t tid);
 
 /*
  * Unmaps all that is ours from the process. All its threads have left our code, and this one is held.
@@ -110,6 +110,12 @@ void translate_event_stop(struct translate *translate, pid_t tid);
 
 /* The thread has ended. 0 or -ENOMEM. */
 int translate_ended(struct translate *translate, pid_t tid);
+
+/*
+ * The process (0: each) is going to be let go. From now on its threads go on natively, each when it comes to
+ * the runtime.
+ */
+void translate_leave(struct translate *translate, pid_t pid);
 
 /* The thread, which is held for `signal` (0: none), goes on natively, and will be let go. */
 void translate_let_go(struct translate *translate, pid_t pid, pid_t tid, int signal);

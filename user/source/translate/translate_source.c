@@ -31,12 +31,6 @@ struct translated {
 	bool is_cramped;
 };
 
-struct translated_thread {
-	struct session_thread base;
-	struct translated *translated;
-	bool is_asked; /* to stop, to be taken over */
-};
-
 static void note(struct translated *translated, int err)
 {
 	translated->err = translated->err ? translated->err : err;
@@ -174,18 +168,26 @@ static void let_go(struct session_thread *thread)
 				 thread->process->pid, thread->tid, thread->held_signal);
 }
 
+static void leave_some(void *self, const struct session_process *process)
+{
+	const struct translated *translated = self;
+
+	leave(&(const struct leaving){translated->translate, translated->session, process});
+}
+
 static void process_let_go(void *self, struct session_process *process)
 {
 	const struct translated *translated = self;
 
-	leave_process(&(const struct leaving){translated->translate, translated->session, process});
+	leave_rest(&(const struct leaving){translated->translate, translated->session, process});
 }
 
 static void child_let_go(void *self, pid_t tid, pid_t parent)
 {
 	const struct translated *translated = self;
 
-	translate_child_let_go(translated->translate, tid, parent);
+	(void)parent;
+	translate_child_let_go(translated->translate, tid);
 }
 
 static bool owns(void *self, const struct session_process *process, const struct sideband_mapping *mapping)
@@ -215,6 +217,7 @@ static const struct session_driver translate_driver = {
 	.resume = resume,
 	.executed = executed,
 	.ended = ended,
+	.leave = leave_some,
 	.let_go = let_go,
 	.process_let_go = process_let_go,
 	.child_let_go = child_let_go,
