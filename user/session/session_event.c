@@ -73,9 +73,13 @@ static void let_go(struct session *session, pid_t tid, pid_t parent)
 void session_let_newborn_go(struct session *session, pid_t tid, pid_t parent)
 {
 	int status;
+	pid_t waited;
 
 	/* The thread may have stopped already, and have been resumed: then no stop will come. */
-	if (waitpid(tid, &status, __WALL) == tid && WIFSTOPPED(status))
+	do
+		waited = waitpid(tid, &status, __WALL);
+	while (waited < 0 && errno == EINTR);
+	if (waited == tid && WIFSTOPPED(status))
 		let_go(session, tid, parent);
 }
 
