@@ -194,6 +194,17 @@ static int seize_targets(struct capture *capture)
 	return for_targets(capture, seize_target);
 }
 
+/*
+ * From then on until they run, threads wait for us at their signals and births. Probes may take long to
+ * attach; but the start point's must find the targets seized, and events of the processor come before it is
+ * known what they can do.
+ */
+static bool seizes_late(const struct capture *capture)
+{
+	return !capture->config->path && !capture->config->start.spec && capture_is_free_running(capture) &&
+	       !sources_can(&capture->sources, SOURCE_RECORDS);
+}
+
 static int watch_target(struct capture *capture, pid_t pid)
 {
 	return trigger_set_watch(capture->set, pid);
@@ -359,8 +370,10 @@ int capture_set_up(struct capture *capture)
 		err = hit_stacks_new(&capture->stacks);
 	if (!err)
 		err = capture_open_session(capture);
-	if (!err)
-		err = config->path ? start_program(capture) : seize_targets(capture);
+	if (!err && config->path)
+		err = start_program(capture);
+	else if (!err && !seizes_late(capture))
+		err = seize_targets(capture);
 	/* Not before: a program that is started would inherit it. */
 	memory_give_way();
 	if (!err)
@@ -371,6 +384,8 @@ int capture_set_up(struct capture *capture)
 		err = attach_probes(capture);
 	if (!err)
 		err = for_targets(capture, verify_probes);
+	if (!err && seizes_late(capture))
+		err = seize_targets(capture);
 	if (!err)
 		err = sources_start(&capture->sources);
 	/* Else the session says when. */
