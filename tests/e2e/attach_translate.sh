@@ -185,9 +185,9 @@ same_output() {
 check 'signals, timers, threads, forks, dlopen, exec: the same output' same_output 30s
 check 'let go in the middle of it: the same output' same_output 300ms
 
-# In a storm of them some wait for their thread when it is let go.
-# signals_stay PROGRAM CNT
-signals_stay() {
+# In a storm of signals some wait for their thread when it is let go.
+# nothing_is_lost PROGRAM CNT
+nothing_is_lost() {
 	"$programs/$1" "$2" >"$tmp/$1" &
 	storm=$!
 	ours="$ours $storm"
@@ -200,8 +200,9 @@ signals_stay() {
 	done
 	wait $storm && says "$tmp/$1" right
 }
-check 'signals that queue: none is lost when it is let go' signals_stay queued 30000
-check 'signals of threads: none is lost when it is let go' signals_stay ordered 20000
+check 'signals that queue: none is lost when it is let go' nothing_is_lost queued 30000
+check 'signals of threads: none is lost when it is let go' nothing_is_lost ordered 20000
+check 'restartable sequences: none goes on where it was interrupted' nothing_is_lost sequences 100
 
 # starts_work NAME COMMAND...: $worker, a program that is "ready" and works until its input ends.
 starts_work() {

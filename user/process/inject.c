@@ -16,6 +16,7 @@
 
 #include <errno.h>
 #include <linux/filter.h>
+#include <linux/rseq.h>
 #include <linux/seccomp.h>
 #include <sched.h>
 #include <signal.h>
@@ -28,6 +29,7 @@
 
 #include "arch/arch.h"
 #include "base/array.h"
+#include "process/memory.h"
 #include "process/proc_status.h"
 
 #ifndef PTRACE_GET_SYSCALL_USER_DISPATCH_CONFIG /* Linux 6.4 */
@@ -230,6 +232,31 @@ static bool is_in_event_stop(struct injection *injection)
 	return true;
 }
 
+/*
+ * A restartable sequence (rseq(2)) that the thread stands in is aborted. The kernel does that only where it
+ * finds the thread inside, on its way out of the kernel; but this one goes elsewhere first.
+ */
+static void abort_sequence(struct injection *injection)
+{
+	const pid_t tid = injection->tid;
+	const uint64_t none = 0;
+	struct __ptrace_rseq_configuration config = {0};
+	struct rseq_cs sequence;
+	uint64_t at, which;
+
+	if (ptrace(PTRACE_GET_RSEQ_CONFIGURATION, tid, (void *)sizeof(config), &config) <= 0 ||
+	    !config.rseq_abi_pointer)
+		return;
+	at = config.rseq_abi_pointer + offsetof(struct rseq, rseq_cs);
+	if (memory_read(tid, at, &which, sizeof(which)) != sizeof(which) || !which ||
+	    memory_read(tid, which, &sequence, sizeof(sequence)) != sizeof(sequence) ||
+	    injection->regs.rip - sequence.start_ip >= sequence.post_commit_offset)
+		return;
+	injection_write(tid, at, &none, sizeof(none));
+	injection->regs.rip = sequence.abort_ip;
+	ptrace(PTRACE_SETREGS, tid, NULL, &injection->regs);
+}
+
 int injection_begin(struct injection *injection, int *signal)
 {
 	const pid_t tid = injection->tid;
@@ -249,6 +276,7 @@ int injection_begin(struct injection *injection, int *signal)
 	}
 	if (err)
 		return err;
+	abort_sequence(injection);
 	if (ptrace(PTRACE_GETSIGMASK, tid, (void *)sizeof(injection->mask), &injection->mask))
 		return -errno;
 	make_code(&code, injection);

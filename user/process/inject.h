@@ -2,7 +2,7 @@
 /*
  * Makes a traced thread execute system calls for us. Afterwards its registers, signal mask and pending
  * signals are as before; a system call that it slept in is restarted. If we are killed in between, the thread
- * restores its registers and its mask itself.
+ * restores its registers and its mask itself. A restartable sequence (rseq(2)) that it stood in is aborted.
  */
 #pragma once
 
