@@ -229,9 +229,8 @@ void session_let_thread_go(struct session *session, struct session_thread *threa
 
 	thread->let_go = true;
 	if (thread->is_stuck) {
-		log_warn("thread %d waits in the kernel, or is frozen, and cannot be detached from: the "
-			 "kernel lets "
-			 "it go when trailcam ends",
+		log_warn("thread %d waits in the kernel, or is frozen, and cannot be detached from: "
+			 "the kernel lets it go when trailcam ends",
 			 (int)thread->tid);
 		return;
 	}
