@@ -249,7 +249,7 @@ void walk_arrive(struct walk *walk, uint64_t ip)
 
 static bool keeps_ways(const struct walk *walk)
 {
-	return !walk->call_cnt && !walk->passed && !arena_shared(walk->arena)->epoch;
+	return walk->ways && !walk->call_cnt && !walk->passed && !arena_shared(walk->arena)->epoch;
 }
 
 static struct way *way_of(const struct walk *walk, uint32_t key, uint64_t from)
@@ -259,9 +259,12 @@ static struct way *way_of(const struct walk *walk, uint32_t key, uint64_t from)
 
 bool walk_known(struct walk *walk, uint32_t key)
 {
-	const struct way *way = way_of(walk, key, walk->ip);
+	const struct way *way;
 
-	if (way->key != key || way->from != walk->ip || !walk->encoder->enabled || !keeps_ways(walk))
+	if (!walk->encoder->enabled || !keeps_ways(walk))
+		return false;
+	way = way_of(walk, key, walk->ip);
+	if (way->key != key || way->from != walk->ip)
 		return false;
 	encoder_conditionals(walk->encoder, walk->ns, way->conds, way->cond_cnt);
 	if (way->is_indirect)

@@ -46,7 +46,8 @@ struct walk {
 	bool is_lost;
 	/* Found last, by address, while there is one epoch only. */
 	const struct block *recent[WALK_RECENT];
-	struct way *ways; /* the same, WALK_WAYS of them, by key and where they begin */
+	struct way
+		*ways; /* the same, WALK_WAYS of them, by key and where they begin; NULL: they are not kept */
 };
 
 /* Packets from here on have that time (CLOCK_MONOTONIC, nanoseconds; a TSC), if it is a later one. */

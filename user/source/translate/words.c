@@ -432,7 +432,9 @@ int words_encode(const struct arena *arena, const struct ring_copy *copy, const 
 		 const struct code_changes *changes, struct words_end *end, struct encoder *encoder)
 {
 	enum { SOME = 1 << 16 };
-	CLEANUP(freep) struct way *ways = calloc(WALK_WAYS, sizeof(*ways));
+	/* To clear the ways takes longer than to tell few words without them. */
+	const bool keeps_ways = copy->cnt > WALK_WAYS;
+	CLEANUP(freep) struct way *ways = keeps_ways ? calloc(WALK_WAYS, sizeof(*ways)) : NULL;
 	const struct encoder before = *encoder;
 	const struct words_end end_before = *end;
 	const uint64_t room = encoder->ring.size;
@@ -440,7 +442,7 @@ int words_encode(const struct arena *arena, const struct ring_copy *copy, const 
 	uint64_t bytes, reached = 0;
 	int err;
 
-	if (!ways)
+	if (keeps_ways && !ways)
 		return -ENOMEM;
 	for (;;) {
 		err = encode(arena, &part, clock, changes, ways, end, encoder);

@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 
 #include "model/branch.h"
+#include "source/translate/walk.h"
 #include "source/translate/words.h"
 
 enum { RING = 65536 };
@@ -373,6 +374,34 @@ TEST(interrupted)
 	encoder_enable(&fixture.expected, t, 0x1050);
 	encoder_boundary(&fixture.expected, t, 0x1050);
 	check(&fixture, t, 0x1050);
+}
+
+/* Ways that are told again and again are as they are the first time. */
+TEST(the_same_ways)
+{
+	enum { TIMES = WALK_WAYS / 2 };
+	struct fixture fixture;
+	const uint64_t t = tsc_clock.ns;
+
+	fixture_init(&fixture);
+	arena_append(fixture.arena, fixture.slot, 0x1000, RING_GO);
+	encoder_enable(&fixture.expected, t, 0x1000);
+	encoder_boundary(&fixture.expected, t, 0x1000);
+	for (int i = 0; i < TIMES; i++) {
+		word(&fixture, 1);
+		encoder_conditional(&fixture.expected, t, false);
+		encoder_conditional(&fixture.expected, t, true);
+		encoder_boundary(&fixture.expected, t, 0x1000);
+		word(&fixture, i % 10 ? 1 : 0);
+		encoder_conditionals(&fixture.expected, t, 1, i % 10 ? 2 : 1);
+		encoder_boundary(&fixture.expected, t, i % 10 ? 0x1000 : 0x1050);
+		if (i % 10)
+			continue;
+		word(&fixture, BLOCK_WORD | 0);
+		encoder_indirect(&fixture.expected, t, 0x1000);
+		encoder_boundary(&fixture.expected, t, 0x1000);
+	}
+	check(&fixture, t, 0x1000);
 }
 
 /* The way to a probe, at which the thread is, has no word; it went on from the one before. */
