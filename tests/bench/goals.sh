@@ -18,6 +18,6 @@ run() {
 run tests/bench/decoding.sh "$build" -g -r 5
 run tests/bench/picture.py "$build"
 run tests/bench/page.py "$build"
-run tests/bench/translate.sh "$build"
+run tests/bench/translate.sh "$build" -g
 run "$build/tests/bench/sampling" -g
 exit 0

@@ -4,10 +4,11 @@
 # another way, if it is installed. All ways of one program in turns; medians, how many times native they are, and
 # whether that meets the goals.
 #
-#	translate.sh BUILD [TURNS]
+#	translate.sh BUILD [-g]		-g: only whether goals are met
 set -u
 trailcam=$1/trailcam
-turns=${2:-3}
+only_goals=${2:-}
+turns=3
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 
@@ -36,6 +37,7 @@ median() {
 row() {
 	name=$1 bound=$2 bound_high=$3
 	shift 3
+	[ -n "$only_goals" ] && ways='native translate' && [ "$bound_high" != - ] && ways="$ways high"
 	rm -f "$tmp"/way.*
 	"$@" >/dev/null 2>&1
 	for _ in $(seq "$turns"); do
@@ -68,7 +70,7 @@ tell_goal() {
 
 ways='native translate high'
 for way in valgrind qemu-x86_64; do
-	command -v $way >/dev/null && ways="$ways $way"
+	[ -z "$only_goals" ] && command -v $way >/dev/null && ways="$ways $way"
 done
 cat "$1"/lib/*.a "$1/trailcam" | head -c 5000000 >"$tmp/input"
 cat >"$tmp/rows.sql" <<'SQL'
@@ -92,6 +94,7 @@ row cc1 3.5 5 "$cc1" -quiet -O2 "$tmp/rules.i" -o /dev/null
 (ways='native translate high' && row 'cc1, long' 2.5 - "$cc1" -quiet -O2 "$tmp/many.c" -o /dev/null)
 [ -x /usr/bin/sqlite3 ] && row sqlite3 2.5 - /usr/bin/sqlite3 :memory: ".read $tmp/rows.sql"
 [ -x /usr/bin/python3 ] && row python3 4 8 /usr/bin/python3 -c 'print(sum(i % 7 for i in range(3000000)))'
+[ -n "$only_goals" ] && exit 0
 
 # Stepping is for short programs only: by the clock, the most of which trailcam waits.
 true_ms() {
