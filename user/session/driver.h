@@ -147,6 +147,7 @@ struct session_driver {
 
 /* The i-th thread, dead ones included; NULL: there are no more. */
 struct session_thread *session_thread_at(const struct session *session, size_t i);
+size_t session_thread_cnt(const struct session *session);
 
 /* The living one with this id, or NULL. */
 struct session_thread *session_find(const struct session *session, pid_t tid);

@@ -39,6 +39,11 @@ struct session_thread *session_thread_at(const struct session *session, size_t i
 	return i < session->thread_cnt ? session->threads[i] : NULL;
 }
 
+size_t session_thread_cnt(const struct session *session)
+{
+	return session->thread_cnt;
+}
+
 /* ---- adding ---- */
 
 static void thread_free(struct session *session, struct session_thread *thread)

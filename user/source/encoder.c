@@ -4,16 +4,19 @@
  *
  * - Buffered TNT bits go out before any packet that carries an ip, and before PSB and OVF. TIPs are never
  *   deferred.
+ *
  * - The first ip after a PSB or OVF is written in full: a PSB resets the last ip to 0, but perf keeps the old
- * one. A suppressed ip leaves it unchanged. - A return is compressed to a taken TNT bit when its target is on
- * top of the return stack. On a mismatch libipt keeps its stack and perf pops: ours is emptied, so that
- * neither decoder uses its own. It is also emptied
- *   at PSB and OVF, as in the processor.
+ *   one. A suppressed ip leaves it unchanged.
+ *
+ * - A return is compressed to a taken TNT bit when its target is on top of the return stack. On a mismatch
+ *   libipt keeps its stack and perf pops: ours is emptied, so that neither decoder uses its own. It is also
+ *   emptied at PSB and OVF, as in the processor.
+ *
  * - Timing: before each packet of a branch there are timing packets that advance the reader's clock to that
- * branch: an MTC for the last crystal tick passed, and a CYC for the cycles since the last packet. A CYC
- * precedes each MTC, so that a reader that calibrates cycles against MTCs finds them consistent. The core
- * runs at its nominal ratio: a cycle is a TSC tick. After a long pause (the 8-bit MTC would wrap) TSC and TMA
- * give the full time, too.
+ *   branch: an MTC for the last crystal tick passed, and a CYC for the cycles since the last packet. A CYC
+ *   precedes each MTC, so that a reader that calibrates cycles against MTCs finds them consistent. The core
+ *   runs at its nominal ratio: a cycle is a TSC tick. After a long pause (the 8-bit MTC would wrap) TSC and
+ *   TMA give the full time, too.
  *
  * 	PSB+:	PSB  TSC  TMA  CBR  MODE.TSX  [MODE.Exec  FUP(next ip)]  PSBEND		[..]: while tracing
  */

@@ -152,14 +152,11 @@ static bool is_left(const struct leaving *leaving, struct session_thread *thread
 /* Whether there is somebody left. */
 static bool take_turn(const struct leaving *leaving)
 {
-	struct session_thread *thread;
 	bool any = false;
-	size_t i = 0;
 
-	while (session_thread_at(leaving->session, i))
-		i++;
-	while (i--) {
-		thread = session_thread_at(leaving->session, i);
+	for (size_t i = session_thread_cnt(leaving->session); i--;) {
+		struct session_thread *thread = session_thread_at(leaving->session, i);
+
 		if (!is_left(leaving, thread) || proc_has_ended(thread->tid))
 			continue;
 		any = true;

@@ -86,16 +86,10 @@ static int pass(void *self, struct session_thread *thread, int signal)
  */
 static void interrupt_next(const struct translated *translated)
 {
-	struct session_thread *thread;
-	size_t i = 0;
+	for (size_t i = session_thread_cnt(translated->session); i--;) {
+		struct session_thread *thread = session_thread_at(translated->session, i);
+		struct translated_thread *own = (struct translated_thread *)thread;
 
-	while (session_thread_at(translated->session, i))
-		i++;
-	while (i--) {
-		struct translated_thread *own;
-
-		thread = session_thread_at(translated->session, i);
-		own = (struct translated_thread *)thread;
 		if (thread->dead || own->is_asked ||
 		    !translate_wants(translated->translate, thread->process->pid, thread->tid))
 			continue;
