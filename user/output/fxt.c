@@ -45,7 +45,7 @@ static void begin_thread(void *ctx, const struct timeline_thread *thread)
 static void begin_slice(void *ctx, const struct slice *slice)
 {
 	const struct writer *writer = ctx;
-	const struct symbol *plain = slice->flags || slice->goroutine ? NULL : slice->symbol;
+	const struct symbol *plain = slice_plain(slice);
 	struct shown_arg args[SLICE_ARGS_MAX + SLICE_SOURCE_ARGS];
 	size_t cnt;
 

@@ -4,9 +4,12 @@
  * (https://perfetto.dev/docs/reference/trace-packet-proto): begin and end events in true order on a track for
  * each thread. Strings are written once and then told by number, of which there may be any number. Time 0 is
  * the start; a snapshot of clocks tells which wall-clock time that was.
+ *
+ * Most events are begins of calls of few functions, and differ in their time only: they are kept, and copied.
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/utf8.h"
 #include "output/bytes/proto.h"
@@ -73,7 +76,18 @@ enum { STRING_NUMBER = 1, STRING_TEXT = 2 };
 /* SourceLocation */
 enum { SOURCE_NUMBER = 1, SOURCE_FILE = 2, SOURCE_FUNCTION = 3, SOURCE_LINE = 4 };
 
+enum { KEPT_BITS = 12, KEPT_BYTES = 64 };
+
+/* What an event says but for its time and its track. */
+struct kept_event {
+	const struct symbol *symbol;
+	uint64_t address;
+	size_t size;
+	uint8_t bytes[KEPT_BYTES];
+};
+
 struct writer {
+	struct kept_event kept[1 << KEPT_BITS];
 	const struct timeline *timeline;
 	struct output *output;
 	struct names strings; /* below their lists */
@@ -97,12 +111,13 @@ static uint64_t thread_track(int32_t pid, int32_t tid)
 
 static void write_packet(struct writer *writer)
 {
-	struct proto *trace = &writer->inner;
+	struct proto *packet = &writer->packet, *head = &writer->inner;
 
-	proto_number(&writer->packet, PACKET_SEQUENCE, SEQUENCE);
-	proto_message(trace, TRACE_PACKET, &writer->packet);
-	output_write(writer->output, trace->bytes, trace->size);
-	trace->size = 0;
+	proto_number(packet, PACKET_SEQUENCE, SEQUENCE);
+	proto_begin(head, TRACE_PACKET, packet->size);
+	output_write(writer->output, head->bytes, head->size);
+	output_write(writer->output, packet->bytes, packet->size);
+	packet->size = head->size = 0;
 }
 
 static void add_text(struct writer *writer, struct proto *proto, uint32_t field, const char *text)
@@ -226,14 +241,43 @@ static void begin_thread(void *ctx, const struct timeline_thread *thread)
 	write_packet(writer);
 }
 
+/* NULL: it is not one to be kept. */
+static struct kept_event *kept_of(struct writer *writer, const struct slice *slice)
+{
+	const struct symbol *symbol = slice_plain(slice);
+
+	return symbol ? &writer->kept[(uintptr_t)symbol * 0x9e3779b97f4a7c15ull >> (64 - KEPT_BITS)] : NULL;
+}
+
+static void describe_slice(struct writer *writer, const struct slice *slice)
+{
+	struct shown_arg args[SLICE_ARGS_MAX];
+
+	add_string(writer, &writer->event, EVENT_NAME, LIST_EVENTS, slice_title(slice));
+	add_args(writer, args, slice_args(args, writer->timeline, slice));
+	add_source(writer, slice->symbol);
+}
+
 static void begin_slice(void *ctx, const struct slice *slice)
 {
 	struct writer *writer = ctx;
-	struct shown_arg args[SLICE_ARGS_MAX];
+	struct kept_event *kept = kept_of(writer, slice);
+	struct proto *event = &writer->event;
+	size_t begin;
 
-	begin_event(writer, TYPE_BEGIN, NULL, slice_title(slice));
-	add_args(writer, args, slice_args(args, writer->timeline, slice));
-	add_source(writer, slice->symbol);
+	begin_event(writer, TYPE_BEGIN, NULL, NULL);
+	begin = event->size;
+	if (kept && kept->symbol == slice->symbol && kept->address == slice_address(slice)) {
+		proto_append(event, kept->bytes, kept->size);
+	} else {
+		describe_slice(writer, slice);
+		if (kept && event->size - begin <= KEPT_BYTES && !event->no_memory) {
+			kept->symbol = slice->symbol;
+			kept->address = slice_address(slice);
+			kept->size = event->size - begin;
+			memcpy(kept->bytes, event->bytes + begin, kept->size);
+		}
+	}
 	end_event(writer, slice->start_ns);
 }
 
@@ -363,24 +407,29 @@ static void write_clocks(struct writer *writer)
 
 static int write_pftrace(const struct timeline *timeline, struct output *output)
 {
-	struct writer writer = {.timeline = timeline, .output = output, .named_process = -1};
+	CLEANUP(freep) struct writer *writer = calloc(1, sizeof(*writer));
 	int err;
 
-	write_clocks(&writer);
-	write_about(&writer);
-	err = walk_timeline(timeline, &walk_ops, &writer);
+	if (!writer)
+		return -ENOMEM;
+	writer->timeline = timeline;
+	writer->output = output;
+	writer->named_process = -1;
+	write_clocks(writer);
+	write_about(writer);
+	err = walk_timeline(timeline, &walk_ops, writer);
 	for (size_t i = 0; i < timeline->counter_cnt; i++)
-		write_counter(&writer, &timeline->counters[i], i + 1);
-	write_hits(&writer);
+		write_counter(writer, &timeline->counters[i], i + 1);
+	write_hits(writer);
 	for (size_t i = 0; i < timeline->flow_cnt; i++)
-		write_flow(&writer, &timeline->flows[i], i + 1);
-	writer.no_memory |= writer.packet.no_memory || writer.inner.no_memory;
-	names_release(&writer.strings);
-	proto_release(&writer.packet);
-	proto_release(&writer.event);
-	proto_release(&writer.interned);
-	proto_release(&writer.inner);
-	return writer.no_memory ? -ENOMEM : err;
+		write_flow(writer, &timeline->flows[i], i + 1);
+	writer->no_memory |= writer->packet.no_memory || writer->inner.no_memory;
+	names_release(&writer->strings);
+	proto_release(&writer->packet);
+	proto_release(&writer->event);
+	proto_release(&writer->interned);
+	proto_release(&writer->inner);
+	return writer->no_memory ? -ENOMEM : err;
 }
 
 const struct sink sink_pftrace = {

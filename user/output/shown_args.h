@@ -34,6 +34,12 @@ static inline uint64_t slice_address(const struct slice *slice)
 	return slice->ip ? slice->ip : slice->symbol->start;
 }
 
+/* Of one of which a title, an address and a function is all there is to say; else NULL. */
+static inline const struct symbol *slice_plain(const struct slice *slice)
+{
+	return slice->flags || slice->goroutine ? NULL : slice->symbol;
+}
+
 /* Of the whole trace: where it comes from, and when it was. Returns how many. */
 size_t about_args(struct shown_arg args[static ABOUT_ARGS_MAX], const struct timeline *timeline);
 

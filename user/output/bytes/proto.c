@@ -9,7 +9,8 @@ enum { WIRE_NUMBER = 0, WIRE_FIXED = 1, WIRE_BYTES = 2, VARINT_MAX = 10 };
 
 static bool reserve(struct proto *proto, size_t size)
 {
-	if (array_reserve(&proto->bytes, &proto->cap, proto->size + size, 1))
+	if (proto->cap - proto->size < size &&
+	    array_reserve(&proto->bytes, &proto->cap, proto->size + size, 1))
 		proto->no_memory = true;
 	return !proto->no_memory;
 }
@@ -44,15 +45,26 @@ void proto_fixed(struct proto *proto, uint32_t field, uint64_t value)
 	proto->size += sizeof(value);
 }
 
-void proto_bytes(struct proto *proto, uint32_t field, const void *bytes, size_t size)
+void proto_append(struct proto *proto, const uint8_t *fields, size_t size)
 {
-	if (!reserve(proto, 2 * VARINT_MAX + size))
+	if (!size || !reserve(proto, size))
+		return;
+	memcpy(proto->bytes + proto->size, fields, size);
+	proto->size += size;
+}
+
+void proto_begin(struct proto *proto, uint32_t field, size_t size)
+{
+	if (!reserve(proto, 2 * VARINT_MAX))
 		return;
 	put_varint(proto, (uint64_t)field << 3 | WIRE_BYTES);
 	put_varint(proto, size);
-	if (size)
-		memcpy(proto->bytes + proto->size, bytes, size);
-	proto->size += size;
+}
+
+void proto_bytes(struct proto *proto, uint32_t field, const void *bytes, size_t size)
+{
+	proto_begin(proto, field, size);
+	proto_append(proto, bytes, size);
 }
 
 void proto_text(struct proto *proto, uint32_t field, const char *text)

@@ -22,9 +22,14 @@ void proto_number(struct proto *proto, uint32_t field, uint64_t value);
 /* A number of 8 bytes (fixed64). */
 void proto_fixed(struct proto *proto, uint32_t field, uint64_t value);
 void proto_bytes(struct proto *proto, uint32_t field, const void *bytes, size_t size);
+/* The same without the bytes, which follow. */
+void proto_begin(struct proto *proto, uint32_t field, size_t size);
 void proto_text(struct proto *proto, uint32_t field, const char *text);
 
 /* `inner`, which is empty afterwards. */
 void proto_message(struct proto *proto, uint32_t field, struct proto *inner);
+
+/* Fields that were built in another message. */
+void proto_append(struct proto *proto, const uint8_t *fields, size_t size);
 
 void proto_release(struct proto *proto);
