@@ -114,6 +114,10 @@ hit_joins() {
 	"$trailcam" run --source samples -t epsilon --skip 50 -o "$tmp/hit.json" -- "$programs/logged" >"$tmp/log" 2>"$tmp/err" && says "$tmp/err" 'hit epsilon' &&
 		python3 tests/e2e/samples_hit.py "$tmp/log" "$tmp/hit.json" epsilon 51
 }
+slow_call_is_exact() {
+	"$trailcam" run --source samples -t epsilon --slower-than 2ms --skip 20 -o "$tmp/hit.json" -- "$programs/logged" >"$tmp/log" 2>"$tmp/err" && says "$tmp/err" 'hit epsilon' &&
+		python3 tests/e2e/samples_hit.py "$tmp/log" "$tmp/hit.json" epsilon slow
+}
 # waits_for WHAT NAME FUNCTION WOKEN_BY BEHIND: the report of a wait whose cause is known names it.
 waits_for() {
 	"$trailcam" run --source samples -o "$tmp/waits.fxt" -- "$programs/waits" "$1" 2>"$tmp/err" && "$trailcam" report --json --top 1000 "$tmp/waits.fxt" >"$tmp/waits.json" && python3 -c '
@@ -629,6 +633,7 @@ else
 	check 'page faults, and whose' faults_of
 	check 'calls that the program logged, by the samples source' true_to_source
 	check 'a call begins at its hit, within all of its callers' hit_joins
+	check 'a slow call begins and ends as its hit says' slow_call_is_exact
 	check 'the same in a pid namespace' true_in_namespace
 	check 'a lock, and who held it, in a pid namespace' lock_in_namespace
 	check 'threads whose numbers share a place' share_a_place

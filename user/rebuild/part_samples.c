@@ -18,6 +18,7 @@
 #include "rebuild/input.h"
 #include "rebuild/resolver.h"
 #include "rebuild/samples/restarted.h"
+#include "rebuild/samples/returned_call.h"
 #include "rebuild/samples/sample_holes.h"
 #include "rebuild/samples/sample_items.h"
 #include "rebuild/samples/sample_order.h"
@@ -219,6 +220,18 @@ static int add_sample(struct samples *samples, const struct stack_sample *record
 
 /* ---- hits ---- */
 
+/* Its frame ends where the stack pointer is now. */
+static int add_returned(const struct samples *samples, const struct hit *hit, uint64_t time_ns,
+			struct sample_items *thread)
+{
+	const struct returned_call call = {
+		.begin_ns = trace_clock_from_monotonic(&samples->snapshot->clock, hit->begin_ns),
+		.end_ns = time_ns,
+		.cfa = hit_reg(hit, HIT_SP)};
+
+	return hit_is_return(hit) ? returned_call_add(thread, &samples->context, &call) : 0;
+}
+
 /* At a function's beginning nothing was pushed yet but the return address. */
 static int add_hit(struct samples *samples, const struct hit *hit, uint64_t time_ns)
 {
@@ -233,6 +246,8 @@ static int add_hit(struct samples *samples, const struct hit *hit, uint64_t time
 	if (!hit_has_registers(hit))
 		return 0;
 	err = thread_get(samples, (int32_t)hit->pid, (int32_t)hit->tid, time_ns, &thread);
+	if (!err)
+		err = add_returned(samples, hit, time_ns, thread);
 	stack.ips = err ? NULL : calloc(2 * stack.cnt, sizeof(*stack.ips));
 	if (stack.ips) {
 		for (size_t i = 0; i < stack.cnt; i++)
