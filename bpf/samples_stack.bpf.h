@@ -86,12 +86,14 @@ static __always_inline void take_registers(enum samples_ring ring, const struct 
 /*
  * Fails as a whole where it reaches beyond the stack's end: then by halves, down to a chunk. The bytes that
  * were copied. A program's first thread has its arguments and its environment there, from copy->limit on.
+ * What was copied stands in a map: else a verifier follows each number of bytes through all that comes after.
  */
-static __always_inline __u32 copy_most(struct copy *copy, __u64 from)
+static __always_inline __u32 copy_stack(struct copy *copy, __u64 from)
 {
 	__u8 *to = copy->bytes + from % GROUP_BYTES;
+	volatile __u32 *copied = &copy->copied;
 	__u64 limit = copy->limit;
-	__u32 want = copy->most, at = 0;
+	__u32 want = copy->most;
 
 	if (limit > from && limit - from < want)
 		want = (__u32)(limit - from + SAMPLES_CHUNK - 1) & ~(SAMPLES_CHUNK - 1u);
@@ -100,23 +102,18 @@ static __always_inline __u32 copy_most(struct copy *copy, __u64 from)
 	asm volatile("" : "+r"(want)); /* else want - 1 is judged, which tells a verifier nothing */
 	if (want > SAMPLES_STACK_MAX)
 		return 0;
+	*copied = want;
 	if (!bpf_probe_read_user(to, want, (void *)from))
-		return want;
+		return *copied;
+	*copied = 0;
 	for (__u32 step = SAMPLES_STACK_MAX / 2; step >= SAMPLES_CHUNK; step /= 2) {
+		__u32 at = *copied;
+
 		if (at + step > want || at > SAMPLES_STACK_MAX - step)
 			continue;
 		if (!bpf_probe_read_user(to + at, step, (void *)(from + at)))
-			at += step;
+			*copied = at + step;
 	}
-	return at;
-}
-
-/* Through the map: else a verifier follows each number of bytes through all that comes after. */
-static __always_inline __u32 copy_stack(struct copy *copy, __u64 from)
-{
-	volatile __u32 *copied = &copy->copied;
-
-	*copied = copy_most(copy, from);
 	return *copied;
 }
 

@@ -83,7 +83,6 @@ static __always_inline void switch_out(void *ctx, bool preempt, struct task_stru
 {
 	const struct pt_regs *user = registers_of(task);
 	__u32 pid = pid_of(task), tid = tid_of(task);
-	bool with_stack = !preempt && wants_stack(tid, now);
 	struct samples_record *record;
 	struct samples_full *full;
 	struct place place;
@@ -93,7 +92,7 @@ static __always_inline void switch_out(void *ctx, bool preempt, struct task_stru
 	state = state_seen(task, state);
 	if (!preempt && state & (STATE_INTERRUPTIBLE | STATE_UNINTERRUPTIBLE))
 		flags = put_about(task, user, named_syscall_of(user), now, (__u64)pid << 32 | tid);
-	if (!with_stack) {
+	if (preempt || !wants_stack(tid, now)) {
 		record = reserve(SAMPLES_MOMENTS, sizeof(*record), &place);
 		if (!record)
 			return;
@@ -373,7 +372,8 @@ int on_switch(__u64 *ctx)
 		else
 			note_waiting(tid);
 	}
-	if (wants_next) {
+	/* Asked again: else a verifier follows both answers through all that is between. */
+	if (is_target(pid_of(next))) {
 		read_all((__u64)pid_of(next) << 32 | tid_of(next), now, 0);
 		switch_in(here, next, since, was_throttled, now);
 	}
