@@ -83,7 +83,7 @@ killed_before() {
 } 2>/dev/null
 check 'after one that was killed' killed_before
 
-# As soon as its memory is there, while more is done in the thread that has made it.
+# As soon as its memory is there, without rights at first, while more is done in the thread that has made it.
 cat >"$tmp/kills.py" <<'END'
 import os, subprocess, sys, time
 pid, command = sys.argv[1], sys.argv[2:]
@@ -95,7 +95,7 @@ for turn in range(12):
     end = time.time() + 10
     while front.poll() is None and time.time() < end and b"memfd:trailcam" not in open(f"/proc/{pid}/maps", "rb").read():
         pass
-    time.sleep(turn * 0.0001)
+    time.sleep(max(0, turn - 4) * 0.0001)
     for victim in (int(worker), front.pid):
         try:
             os.kill(victim, 9)

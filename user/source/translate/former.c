@@ -6,6 +6,8 @@
  */
 #include "source/translate/former.h"
 
+#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
@@ -13,18 +15,29 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "process/memory.h"
+#include "base/cleanup.h"
 #include "process/proc_status.h"
 #include "session/driver.h"
 #include "source/translate/runtime_file.h"
 #include "translate/slot.h"
+
+/* Also where it has no rights yet, since who made it was killed before it gave them. */
+static bool read_there(pid_t tid, uint64_t at, void *bytes, size_t size)
+{
+	CLEANUP(closep) int memory = -1;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/mem", (int)tid);
+	memory = open(path, O_RDONLY | O_CLOEXEC);
+	return memory >= 0 && pread(memory, bytes, size, (off_t)at) == (ssize_t)size;
+}
 
 /* Of this very build, whose structs we know. */
 static bool is_known(pid_t tid)
 {
 	const size_t size = (size_t)(runtime_file_end - runtime_file_begin);
 	uint8_t *bytes = malloc(size);
-	bool is_same = bytes && memory_read(tid, ARENA_BASE + ARENA_CODE, bytes, size) == size &&
+	bool is_same = bytes && read_there(tid, ARENA_BASE + ARENA_CODE, bytes, size) &&
 		       !memcmp(bytes, runtime_file_begin, size);
 
 	free(bytes);
@@ -76,13 +89,12 @@ bool former_is_left(const struct injection *injection, struct shared *ret_shared
 	uint64_t pid;
 
 	if (proc_status_number(tid, "Tgid", 10, &pid) || !is_known(tid) ||
-	    memory_read(tid, ARENA_BASE, ret_shared, sizeof(*ret_shared)) != sizeof(*ret_shared) ||
+	    !read_there(tid, ARENA_BASE, ret_shared, sizeof(*ret_shared)) ||
 	    ret_shared->slot_cnt > SLOTS_MAX || ret_shared->ring_size > RING_SIZE_MAX ||
 	    is_inside(ret_shared, injection->regs.rip) || is_inside(ret_shared, injection->regs.rsp))
 		return false;
 	for (uint32_t i = 0; i < ret_shared->slot_cnt; i++) {
-		if (memory_read(tid, slot_address(ret_shared->ring_size, i), &context, sizeof(context)) !=
-		    sizeof(context))
+		if (!read_there(tid, slot_address(ret_shared->ring_size, i), &context, sizeof(context)))
 			return false;
 		/* None behind this one was ever taken. */
 		if (!context.self)
