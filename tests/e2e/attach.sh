@@ -423,6 +423,19 @@ unstoppable() {
 check 'a process that nothing can stop' unstoppable --source none --on-exit 3
 check 'the same with samples' unstoppable --source samples
 
+# A server whose workers were there before: without a hit it is said that they are not recorded.
+workers() {
+	sh -c 'sleep 60 & echo; wait' >"$tmp/began" &
+	server=$!
+	wait_until [ -s "$tmp/began" ] && sleep 0.02
+	worker=$(pgrep -P $server)
+	ours="$ours $server $worker"
+	"$trailcam" attach --source none --follow-forks --duration 10ms -t libc.so.6:getppid -o "$tmp/t.tsv" -p $server 2>"$tmp/err"
+	says "$tmp/err" "process $server has child processes that are not recorded" || return 1
+	"$trailcam" attach --source none --follow-forks --duration 10ms -t libc.so.6:getppid -o "$tmp/t.tsv" -p $server,$worker 2>"$tmp/err" && ! grep 'child processes' "$tmp/err"
+}
+check 'workers that were there before' workers
+
 run_children() {
 	status_is 0 "$trailcam" run --follow-forks -t "$programs/exits:marker" --keep-recording "$tmp/rec" -o "$tmp/t.tsv" -- sh -c "$programs/exits mark; true" \
 		>/dev/null 2>"$tmp/err" && says "$tmp/err" "hit $programs/exits:marker" || return 1

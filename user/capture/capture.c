@@ -419,6 +419,11 @@ bool capture_has_others(const struct capture *capture)
 	return session_has_others(capture->session);
 }
 
+pid_t capture_parent_of_others(const struct capture *capture)
+{
+	return session_parent_of_others(capture->session);
+}
+
 uint64_t capture_snapshot_cnt(const struct capture *capture)
 {
 	return capture->snapshot_cnt;

@@ -118,6 +118,9 @@ uint64_t capture_snapshot_cnt(const struct capture *capture);
 /* Whether the targets have started processes that are no targets (session_has_others()). */
 bool capture_has_others(const struct capture *capture);
 
+/* A target with a child that was there before and is none; 0: none has (session_parent_of_others()). */
+pid_t capture_parent_of_others(const struct capture *capture);
+
 /* Waits for the program to end, and returns its wait status (waitpid(2)). Only for launched programs. */
 int capture_wait(struct capture *capture);
 

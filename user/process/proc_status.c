@@ -48,8 +48,13 @@ bool proc_is_unstoppable(pid_t tid)
 	return proc_status_text(tid, "State", state, sizeof(state)) || strchr("DXZ", state[0]);
 }
 
-/* The flags of the kernel and the page faults of ended children: fields 9 and 11 of /proc/PID/stat. */
-static bool read_stat(pid_t pid, unsigned int *ret_flags, unsigned long *ret_child_faults)
+struct stat_fields {
+	unsigned int flags;	    /* of the kernel: field 9 of /proc/PID/stat */
+	unsigned long child_faults; /* page faults of ended children: field 11 */
+	unsigned long long started; /* in ticks since the machine began: field 22 */
+};
+
+static bool read_stat(pid_t pid, struct stat_fields *ret_fields)
 {
 	char path[64], text[1024];
 	const char *state;
@@ -59,36 +64,57 @@ static bool read_stat(pid_t pid, unsigned int *ret_flags, unsigned long *ret_chi
 		return false;
 	/* The name before it may have anything inside. */
 	state = strrchr(text, ')');
-	return state &&
-	       sscanf(state, ") %*c %*d %*d %*d %*d %*d %u %*u %lu", ret_flags, ret_child_faults) == 2;
+	return state && sscanf(state,
+			       ") %*c %*d %*d %*d %*d %*d %u %*u %lu %*u %*u %*u %*u %*d %*d %*d %*d %*d "
+			       "%*d %llu",
+			       &ret_fields->flags, &ret_fields->child_faults, &ret_fields->started) == 3;
 }
 
 bool proc_is_ending(pid_t pid)
 {
 	enum { PF_EXITING = 4 }; /* include/linux/sched.h */
-	unsigned int flags;
-	unsigned long faults;
+	struct stat_fields fields;
 
-	return proc_has_ended(pid) || !read_stat(pid, &flags, &faults) || flags & PF_EXITING;
+	return proc_has_ended(pid) || !read_stat(pid, &fields) || fields.flags & PF_EXITING;
+}
+
+bool proc_is_older(pid_t pid, pid_t than)
+{
+	struct stat_fields fields, others;
+
+	return read_stat(pid, &fields) && read_stat(than, &others) && fields.started < others.started;
+}
+
+bool proc_has_child(pid_t pid, bool (*is_wanted)(const void *ctx, pid_t child), const void *ctx)
+{
+	CLEANUP(closedirp) DIR *threads = proc_threads(pid);
+
+	for (pid_t tid; (tid = proc_next(threads));) {
+		CLEANUP(fclosep) FILE *children = NULL;
+		char path[64];
+		int child;
+
+		snprintf(path, sizeof(path), "/proc/%d/task/%d/children", pid, tid);
+		children = fopen(path, "re");
+		while (children && fscanf(children, "%d", &child) == 1)
+			if (is_wanted(ctx, child))
+				return true;
+	}
+	return false;
+}
+
+static bool is_any(const void *ctx, pid_t child)
+{
+	(void)ctx;
+	(void)child;
+	return true;
 }
 
 bool proc_has_children(pid_t pid)
 {
-	CLEANUP(closedirp) DIR *threads = NULL;
-	unsigned int flags;
-	unsigned long faults;
+	struct stat_fields fields;
 
-	if (read_stat(pid, &flags, &faults) && faults)
-		return true;
-	threads = proc_threads(pid);
-	for (pid_t tid; (tid = proc_next(threads));) {
-		char path[64], text[16];
-
-		snprintf(path, sizeof(path), "/proc/%d/task/%d/children", pid, tid);
-		if (reading_text(path, text, sizeof(text)) && *text)
-			return true;
-	}
-	return false;
+	return (read_stat(pid, &fields) && fields.child_faults) || proc_has_child(pid, is_any, NULL);
 }
 
 int proc_status_number(pid_t pid, const char *field, int base, uint64_t *ret_number)

@@ -33,6 +33,12 @@ bool proc_is_unstoppable(pid_t tid);
 /* A zombie, or gone, or about to be: it executes no more user code. */
 bool proc_is_ending(pid_t pid);
 
+/* Whether the process was there before the other one, by a clock of 10 ms. False also if one is gone. */
+bool proc_is_older(pid_t pid, pid_t than);
+
+/* Whether the process has a child that is wanted. False also if it is gone. */
+bool proc_has_child(pid_t pid, bool (*is_wanted)(const void *ctx, pid_t child), const void *ctx);
+
 /* Whether the process has children, or has waited for children that used memory. False also if it is gone. */
 bool proc_has_children(pid_t pid);
 

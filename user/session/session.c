@@ -301,6 +301,20 @@ bool session_has_others(struct session *session)
 	return session->has_others;
 }
 
+static bool is_other(const void *ctx, pid_t pid)
+{
+	return !session_find_process(ctx, pid) && !proc_has_ended(pid) && proc_is_older(pid, getpid());
+}
+
+pid_t session_parent_of_others(const struct session *session)
+{
+	for (size_t i = 0; i < session->process_cnt; i++)
+		if (!session->processes[i]->exited &&
+		    proc_has_child(session->processes[i]->pid, is_other, session))
+			return session->processes[i]->pid;
+	return 0;
+}
+
 bool session_started(const struct session *session)
 {
 	return session->started || session->is_reached;

@@ -184,6 +184,9 @@ uint64_t session_forgotten_cnt(const struct session *session);
  */
 bool session_has_others(struct session *session);
 
+/* A target with a child that is none and is older than this process; 0: there is no such. */
+pid_t session_parent_of_others(const struct session *session);
+
 /* Whether the driver has begun, or the start was reached (see wait_for_start). */
 bool session_started(const struct session *session);
 

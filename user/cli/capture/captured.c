@@ -193,6 +193,21 @@ static int save_and_decode(const struct capture_options *options, struct snapsho
 	return first_failure_end(&failure);
 }
 
+/* The hit may have been there. */
+static void say_others(const struct capture_options *options, const struct capture *capture)
+{
+	bool is_attached = !options->capture.path;
+	pid_t parent = is_attached ? capture_parent_of_others(capture) : 0;
+
+	if (parent)
+		log_say("process %d has child processes that are not recorded: name them, too (-p, --comm or "
+			"--cgroup); --follow-forks records those that it starts from then on",
+			parent);
+	else if (capture_has_others(capture))
+		log_say("%s started other processes, which only --follow-forks records",
+			is_attached ? "a target" : "the program");
+}
+
 int capture_and_write(const struct capture_options *options, const char *targets,
 		      struct capture **ret_capture, bool *ret_exec_failed)
 {
@@ -218,8 +233,8 @@ int capture_and_write(const struct capture_options *options, const char *targets
 	}
 	say_end(options, *ret_capture, snapshot, end, targets,
 		end == CAPTURE_EXITED ? capture_wait(*ret_capture) : 0);
-	if (!snapshot->hits->cnt && capture_has_others(*ret_capture))
-		log_say("%s started other processes, which only --follow-forks records", targets);
+	if (!snapshot->hits->cnt)
+		say_others(options, *ret_capture);
 	if (options->capture.until.multi_snapshot)
 		log_say("%llu snapshots", (unsigned long long)capture_snapshot_cnt(*ret_capture));
 	err = save_and_decode(options, snapshot, *ret_capture, end);
