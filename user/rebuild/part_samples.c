@@ -17,6 +17,7 @@
 #include "rebuild/decoded.h"
 #include "rebuild/input.h"
 #include "rebuild/resolver.h"
+#include "rebuild/samples/hit_call.h"
 #include "rebuild/samples/restarted.h"
 #include "rebuild/samples/returned_call.h"
 #include "rebuild/samples/sample_holes.h"
@@ -220,16 +221,33 @@ static int add_sample(struct samples *samples, const struct stack_sample *record
 
 /* ---- hits ---- */
 
+/* The hit's stack, behind `calls` calls that are not on it. */
+static int hit_stack(const struct hit *hit, size_t calls, struct sample_stack *ret_stack)
+{
+	*ret_stack = (struct sample_stack){.reached = hit_reg(hit, HIT_SP), .cnt = calls + hit->stack_cnt};
+	ret_stack->ips = calloc(2 * ret_stack->cnt, sizeof(*ret_stack->ips));
+	if (!ret_stack->ips)
+		return -ENOMEM;
+	for (size_t i = calls; i < ret_stack->cnt; i++)
+		ret_stack->ips[i] = hit->stack[i - calls] - !!i;
+	ret_stack->cfas = ret_stack->ips + ret_stack->cnt;
+	return 0;
+}
+
 /* Its frame ends where the stack pointer is now. */
 static int add_returned(const struct samples *samples, const struct hit *hit, uint64_t time_ns,
 			struct sample_items *thread)
 {
-	const struct returned_call call = {
+	struct returned_call call = {
 		.begin_ns = trace_clock_from_monotonic(&samples->snapshot->clock, hit->begin_ns),
-		.end_ns = time_ns,
-		.cfa = hit_reg(hit, HIT_SP)};
+		.end_ns = time_ns};
+	int err = hit_stack(hit, 1, &call.stack);
 
-	return hit_is_return(hit) ? returned_call_add(thread, &samples->context, &call) : 0;
+	if (err)
+		return err;
+	call.stack.ips[0] = hit_call_ip(samples->decoded->history, samples->snapshot, hit);
+	call.stack.cfas[0] = hit_reg(hit, HIT_SP);
+	return returned_call_add(thread, &samples->context, &call);
 }
 
 /* At a function's beginning nothing was pushed yet but the return address. */
@@ -239,24 +257,20 @@ static int add_hit(struct samples *samples, const struct hit *hit, uint64_t time
 	const struct symbol *symbol =
 		history_symbol_at(samples->decoded->history, (int32_t)hit->pid, ip, time_ns);
 	bool is_begin = symbol && symbol->start == ip && symbol->named;
-	struct sample_stack stack = {.reached = hit_reg(hit, HIT_SP), .cnt = hit->stack_cnt};
 	struct sample_items *thread;
+	struct sample_stack stack;
 	int err;
 
 	if (!hit_has_registers(hit))
 		return 0;
 	err = thread_get(samples, (int32_t)hit->pid, (int32_t)hit->tid, time_ns, &thread);
-	if (!err)
+	if (!err && hit_call_is_known(hit))
 		err = add_returned(samples, hit, time_ns, thread);
-	stack.ips = err ? NULL : calloc(2 * stack.cnt, sizeof(*stack.ips));
-	if (stack.ips) {
-		for (size_t i = 0; i < stack.cnt; i++)
-			stack.ips[i] = hit->stack[i] - !!i;
-		stack.cfas = stack.ips + stack.cnt;
-		stack.cfas[0] = is_begin ? stack.reached + sizeof(uint64_t) : 0;
-	}
-	if (!stack.ips)
-		return err ? err : -ENOMEM;
+	if (!err)
+		err = hit_stack(hit, 0, &stack);
+	if (err)
+		return err;
+	stack.cfas[0] = is_begin ? stack.reached + sizeof(uint64_t) : 0;
 	return sample_items_hit(thread, &samples->context, time_ns, &stack, is_begin);
 }
 

@@ -47,38 +47,47 @@ static int insert(struct sample_items *items, size_t at, struct sampled_item ite
 	return 0;
 }
 
-/* It was within the call until now. */
-static int add_end(struct sample_items *items, const struct sample_context *context, uint64_t end_ns,
-		   const struct sampled_item *within)
+/* The call and its callers as a sample from `first` on shows them, if one does. */
+static int look_up(const struct sample_items *items, size_t first, struct sample_stack *stack)
 {
-	struct sample_stack stack = {.cnt = within->cnt, .reached = within->reached};
+	uint64_t cfa = stack->cfas[0];
+	const struct sampled_item *seen;
+	size_t frame = 0;
 
-	stack.ips = calloc(2 * stack.cnt, sizeof(*stack.ips));
-	if (!stack.ips)
+	while (first < items->cnt && (frame = frame_of(&items->items[first], cfa)) == items->items[first].cnt)
+		first++;
+	if (first == items->cnt)
+		return 0;
+	seen = &items->items[first];
+	free(stack->ips);
+	*stack = (struct sample_stack){.cnt = seen->cnt - frame, .reached = seen->reached};
+	stack->ips = calloc(2 * stack->cnt, sizeof(*stack->ips));
+	if (!stack->ips)
 		return -ENOMEM;
-	stack.cfas = stack.ips + stack.cnt;
-	memcpy(stack.ips, within->ips, stack.cnt * sizeof(*stack.ips));
-	memcpy(stack.cfas, within->cfas, stack.cnt * sizeof(*stack.cfas));
-	return sample_items_hit(items, context, end_ns, &stack, false);
+	stack->cfas = stack->ips + stack->cnt;
+	memcpy(stack->ips, seen->ips + frame, stack->cnt * sizeof(*stack->ips));
+	memcpy(stack->cfas, seen->cfas + frame, stack->cnt * sizeof(*stack->cfas));
+	return 0;
 }
 
 int returned_call_add(struct sample_items *items, const struct sample_context *context,
-		      const struct returned_call *call)
+		      struct returned_call *call)
 {
-	size_t first = first_since(items, call->begin_ns), frame = 0, i = first;
-	struct sampled_item begin = {.start = call->begin_ns, .end = call->begin_ns, .is_begin = true};
-	const struct sampled_item *seen;
-	int err;
+	size_t first = first_since(items, call->begin_ns);
+	struct sampled_item begin;
+	int err = look_up(items, first, &call->stack);
 
-	while (i < items->cnt && (frame = frame_of(&items->items[i], call->cfa)) == items->items[i].cnt)
-		i++;
-	if (i == items->cnt)
+	if (err)
+		return err;
+	if (!call->stack.ips[0]) {
+		free(call->stack.ips);
 		return 0;
-	seen = &items->items[i];
-	begin.ips = seen->ips + frame;
-	begin.cfas = seen->cfas + frame;
-	begin.cnt = seen->cnt - frame;
-	begin.reached = seen->reached;
-	err = insert(items, first, begin);
-	return err ? err : add_end(items, context, call->end_ns, &begin);
+	}
+	err = sample_items_hit(items, context, call->end_ns, &call->stack, false);
+	if (err)
+		return err;
+	begin = items->items[items->cnt - 1];
+	begin.start = begin.end = call->begin_ns;
+	begin.is_begin = true;
+	return insert(items, first, begin);
 }

@@ -362,9 +362,8 @@ TEST(test_losses_and_faults)
 		    "samples: 12]\n3500 [page fault: 0xabc000]\n3800 [gap: lost samples]\n");
 }
 
-/* A frame for each ip, innermost first, each 0x10 above the one within. */
-static void see_at(struct sample_items *items, const struct sample_context *context, uint64_t time,
-		   const uint64_t *ips, size_t cnt)
+/* A frame for each ip, innermost first, each 0x10 above the one within, the outermost at 0xf0. */
+static struct sample_stack frames(const uint64_t *ips, size_t cnt)
 {
 	struct sample_stack stack = {.ips = calloc(2 * cnt, sizeof(*ips)), .cnt = cnt};
 
@@ -373,35 +372,48 @@ static void see_at(struct sample_items *items, const struct sample_context *cont
 		stack.ips[i] = ips[i];
 		stack.cfas[i] = 0x100 - 0x10 * (cnt - i);
 	}
-	assert_int_equal(sample_items_hit(items, context, time, &stack, false), 0);
+	return stack;
 }
 
-/* The same frame in three stacks: that was two calls. Of a frame that no stack has shown nothing is known. */
+static void see_at(struct sample_items *items, uint64_t time, const uint64_t *ips, size_t cnt)
+{
+	struct sample_stack stack = frames(ips, cnt);
+
+	assert_int_equal(sample_items_hit(items, &(struct sample_context){0}, time, &stack, false), 0);
+}
+
+/* `cnt` frames in, with the innermost function's address or 0, if only samples can tell. */
+static void return_at(struct sample_items *items, uint64_t begin, uint64_t end, uint64_t ip, size_t cnt)
+{
+	struct returned_call call = {begin, end, frames((const uint64_t[]){ip, 0x12, 0x12}, cnt)};
+
+	assert_int_equal(returned_call_add(items, &(struct sample_context){0}, &call), 0);
+}
+
+/* The same frame in three stacks: that was two calls. A frame that no stack has shown must be known. */
 TEST(test_returned_call)
 {
 	static const uint64_t main_calls[] = {0x21, 0x11}, calls_more[] = {0x31, 0x22, 0x11};
-	const struct returned_call unseen = {4500, 7000, 0x80}, returned = {3000, 7000, 0xe0},
-				   at_first = {1000, 7000, 0xf0};
-	struct timeline timeline = {0};
-	const struct sample_context context = {.timeline = &timeline};
 	struct sample_items items = {.pid = 5, .tid = 6};
 	char *text = NULL;
 	size_t size;
 	FILE *file = open_memstream(&text, &size);
 
-	see_at(&items, &context, 2000, main_calls, 2);
-	see_at(&items, &context, 4000, calls_more, 3);
-	see_at(&items, &context, 6000, main_calls, 2);
-	assert_int_equal(returned_call_add(&items, &context, &unseen), 0);
-	assert_int_equal(returned_call_add(&items, &context, &returned), 0);
-	assert_int_equal(returned_call_add(&items, &context, &at_first), 0);
+	see_at(&items, 2000, main_calls, 2);
+	see_at(&items, 4000, calls_more, 3);
+	see_at(&items, 6000, main_calls, 2);
+	return_at(&items, 4500, 7000, 0, 3);
+	return_at(&items, 3000, 7000, 0, 2);
+	return_at(&items, 1000, 7000, 0x10, 1);
+	return_at(&items, 7500, 8000, 0x40, 2);
 	for (size_t i = 0; i < items.cnt; i++)
 		fprintf(file, "%" PRIu64 "%s %" PRIx64 "/%" PRIx64 " of %zu\n", items.items[i].start,
 			items.items[i].is_begin ? " begin" : "", items.items[i].ips[0],
 			items.items[i].cfas[0], items.items[i].cnt);
 	fclose(file);
 	assert_string_equal(text, "1000 begin 11/f0 of 1\n2000 21/e0 of 2\n3000 begin 22/e0 of 2\n"
-				  "4000 31/d0 of 3\n6000 21/e0 of 2\n7000 22/e0 of 2\n7000 11/f0 of 1\n");
+				  "4000 31/d0 of 3\n6000 21/e0 of 2\n7000 22/e0 of 2\n7000 11/f0 of 1\n"
+				  "7500 begin 40/e0 of 2\n8000 40/e0 of 2\n");
 	free(text);
 	sample_items_release(&items);
 }
