@@ -133,15 +133,29 @@ lock_named() {
 	waits_for lock '[off-cpu] futex_wait' '.*' '^holder \(tid' '' && "$trailcam" report --wide "$tmp/waits.fxt" >"$tmp/report" &&
 		grep -q 'futex_wait of lock in .*woken by holder' "$tmp/report" || return 1
 	cat >"$tmp/named.cc" <<-'EOF'
+		#include <atomic>
+		#include <fstream>
 		#include <mutex>
+		#include <string>
 		#include <thread>
+		#include <unistd.h>
 		namespace cache { std::mutex lock; }
+		std::atomic<int> tid;
 		extern "C" __attribute__((noinline)) void has_lock() { asm volatile(""); }
+		bool waits()
+		{
+			std::string word;
+			std::ifstream stat("/proc/self/task/" + std::to_string(tid) + "/stat");
+			while (stat >> word && word != "S")
+				;
+			return word == "S";
+		}
 		int main()
 		{
 			cache::lock.lock();
-			std::thread other([] { cache::lock.lock(); has_lock(); cache::lock.unlock(); });
-			std::this_thread::sleep_for(std::chrono::milliseconds(50));
+			std::thread other([] { tid = gettid(); cache::lock.lock(); has_lock(); cache::lock.unlock(); });
+			while (!waits())
+				usleep(50000);
 			cache::lock.unlock();
 			other.join();
 		}
