@@ -130,7 +130,8 @@ all_of_them() {
 }
 the_last_of_them() {
 	[ "$(numbers --snapshot-size $((room / 16))M --on-exit 0)" -lt 30000 ] && grep -q ' gap' "$tmp/err" &&
-		grep -q 'the rings held the last [0-9.e-]* s of waits, wake-ups and system calls: a larger --snapshot-size' "$tmp/err"
+		advice=$(sed -n 's/^trailcam: the rings held the last \([0-9.e-]*\) s of waits, wake-ups and system calls: --snapshot-size=\([0-9]*\)M would hold \([0-9.e-]*\) s of them$/\1 \2 \3/p' "$tmp/err") &&
+		awk -v had=$((room / 16)) 'BEGIN { rate = ARGV[1] * ARGV[2] / had / ARGV[3]; exit !(rate > 0.98 && rate < 1.02 && (ARGV[3] >= 10 || ARGV[2] == 1024) && ARGV[3] < 20) }' $advice
 }
 # Naps, ten at a time on one processor and ten on another, where a loud thread overwrites what is told of them.
 cat >"$tmp/hops.c" <<'EOF2'

@@ -15,7 +15,7 @@
 #include "source/source.h"
 
 /* How far back the default rings reach, with eight threads that are always busy. */
-enum { REACH_S = 10, NS_PER_S = 1000000000 };
+enum { REACH_S = 10, NS_PER_S = 1000000000, BYTES_PER_M = 1 << 20, MOST_M = 1024 };
 
 /* Of the targets' time: what costs more is warned of. */
 #define COST_PART_MAX 0.05
@@ -24,6 +24,7 @@ struct sampled {
 	struct samples *samples;
 	struct samples_events events;
 	uint64_t wanted_ns; /* of the past, as the user asked, or by default */
+	size_t ring_bytes;
 	bool freezes;
 	bool is_full; /* it was told that there are too many processes */
 };
@@ -37,7 +38,7 @@ static bool is_here(void)
 static size_t ring_bytes(const struct source_options *options)
 {
 	if (options->ring_size || !options->last_ns)
-		return options->ring_size;
+		return options->ring_size ? options->ring_size : SAMPLES_RING_DEFAULT;
 	return (size_t)((double)SAMPLES_RING_DEFAULT / REACH_S * (double)options->last_ns / NS_PER_S);
 }
 
@@ -94,6 +95,7 @@ static int open_samples(void **ret_self, const struct source_config *config)
 		return err;
 	warn_of_cost(options->frequency);
 	sampled->freezes = config->pause;
+	sampled->ring_bytes = samples_config.ring_bytes;
 	sampled->wanted_ns = options->last_ns ? options->last_ns : (uint64_t)REACH_S * NS_PER_S;
 	*ret_self = TAKE_PTR(sampled);
 	return 0;
@@ -213,7 +215,23 @@ static uint64_t kept_from(const struct snapshot *snapshot, uint32_t flag)
 	return from;
 }
 
-/* How far back the rings reached where that is less than was recorded. */
+/* How far back the rings reached, and how large they must be to reach as far as was wanted. */
+static void say_held(const struct sampled *sampled, double held_s, const char *what)
+{
+	double wanted_s = (double)sampled->wanted_ns / NS_PER_S,
+	       s_per_m = held_s / (double)sampled->ring_bytes * BYTES_PER_M;
+	unsigned int size_m = 1;
+
+	while (size_m < MOST_M && s_per_m * size_m < wanted_s)
+		size_m *= 2;
+	if (held_s < wanted_s && s_per_m * size_m > held_s)
+		log_say("the rings held the last %.3g s of %s: --snapshot-size=%uM would hold %.3g s of them",
+			held_s, what, size_m, s_per_m * size_m);
+	else
+		log_say("the rings held the last %.3g s of %s", held_s, what);
+}
+
+/* Where that is less than was recorded. */
 static void say_reach(const struct sampled *sampled, const struct snapshot *snapshot)
 {
 	static const struct {
@@ -224,14 +242,10 @@ static void say_reach(const struct sampled *sampled, const struct snapshot *snap
 	uint64_t end = snapshot->sample_cnt ? snapshot->samples[snapshot->sample_cnt - 1].time_ns : 0;
 
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
-		uint64_t from = kept_from(snapshot, kinds[i].flag), held = end > from ? end - from : 0;
+		uint64_t from = kept_from(snapshot, kinds[i].flag);
 
 		if (from)
-			log_say("the rings held the last %.3g s of %s%s", (double)held / NS_PER_S,
-				kinds[i].what,
-				held < sampled->wanted_ns
-					? ": a larger --snapshot-size, or --last=TIME, keeps more"
-					: "");
+			say_held(sampled, end > from ? (double)(end - from) / NS_PER_S : 0, kinds[i].what);
 	}
 }
 
