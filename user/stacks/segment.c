@@ -23,55 +23,6 @@ void segment_release(struct segment *segment)
 	*segment = (struct segment){0};
 }
 
-/* One more, on top, to be filled in. NULL: no memory. */
-static struct frame *add_frame(struct segment *segment)
-{
-	if (segment->frame_cnt == segment->frame_cap &&
-	    array_reserve(&segment->frames, &segment->frame_cap, segment->frame_cnt + 1,
-			  sizeof(*segment->frames))) {
-		segment->no_memory = true;
-		return NULL;
-	}
-	return &segment->frames[segment->frame_cnt++];
-}
-
-/* Slice and frame are written where they stay: to copy what was written just before takes longer. */
-struct frame *segment_push(struct segment *segment, enum slice_kind kind, const struct symbol *symbol,
-			   uint64_t ip, uint64_t moment)
-{
-	const struct frame *top = segment_top(segment);
-	int32_t depth = top ? top->depth + 1 : segment->outer + 1;
-	struct slice_list *slices = &segment->slices;
-	size_t index = slice_list_cnt(slices);
-	struct frame *frame;
-
-	if (SPILL_PUSH(slices->items, slices->cnt, slices->cap,
-		       ((struct slice){.start_ns = moment,
-				       .end_ns = moment,
-				       .symbol = symbol,
-				       .ip = ip,
-				       .depth = (uint32_t)depth,
-				       .kind = (uint8_t)kind}))) {
-		segment->no_memory = true;
-		return NULL;
-	}
-	frame = add_frame(segment);
-	if (frame)
-		*frame = (struct frame){
-			.slice = index, .symbol = symbol, .depth = depth, .kind = (uint8_t)kind};
-	return frame;
-}
-
-void segment_pop(struct segment *segment, uint64_t moment)
-{
-	struct frame *top = segment_top(segment);
-
-	if (!top)
-		return;
-	segment_slice(segment, top)->end_ns = moment;
-	segment->frame_cnt--;
-}
-
 void segment_pop_to(struct segment *segment, size_t keep, uint64_t moment)
 {
 	while (segment->frame_cnt > keep)
@@ -113,7 +64,7 @@ void segment_infer(struct segment *segment, const struct symbol *symbol, uint64_
 		return;
 	}
 	segment->outer--;
-	if (!add_frame(segment))
+	if (!segment_add_frame(segment))
 		return;
 	memmove(segment->frames + 1, segment->frames, (segment->frame_cnt - 1) * sizeof(frame));
 	segment->frames[0] = frame;

@@ -20,6 +20,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/array.h"
+#include "base/spill.h"
 #include "stacks/lists/slice_list.h"
 
 /* An inline retpoline makes two. */
@@ -63,11 +65,61 @@ static inline struct frame *segment_top(struct segment *segment)
 	return segment->frame_cnt ? &segment->frames[segment->frame_cnt - 1] : NULL;
 }
 
-/* A call, or a pseudo frame (symbol NULL). NULL when out of memory. */
-struct frame *segment_push(struct segment *segment, enum slice_kind kind, const struct symbol *symbol,
-			   uint64_t ip, uint64_t moment);
+/* The slice of a frame of this segment. */
+static inline struct slice *segment_slice(struct segment *segment, const struct frame *frame)
+{
+	return frame->is_inferred ? &segment->inferred[frame->slice]
+				  : slice_list_at(&segment->slices, frame->slice);
+}
 
-void segment_pop(struct segment *segment, uint64_t moment);
+/* One more, on top, to be filled in. NULL: no memory. */
+static inline struct frame *segment_add_frame(struct segment *segment)
+{
+	if (segment->frame_cnt == segment->frame_cap &&
+	    array_reserve(&segment->frames, &segment->frame_cap, segment->frame_cnt + 1,
+			  sizeof(*segment->frames))) {
+		segment->no_memory = true;
+		return NULL;
+	}
+	return &segment->frames[segment->frame_cnt++];
+}
+
+/* Slice and frame are written where they stay: to copy what was written just before takes longer. */
+static inline struct frame *segment_push(struct segment *segment, enum slice_kind kind,
+					 const struct symbol *symbol, uint64_t ip, uint64_t moment)
+{
+	const struct frame *top = segment_top(segment);
+	int32_t depth = top ? top->depth + 1 : segment->outer + 1;
+	struct slice_list *slices = &segment->slices;
+	size_t index = slice_list_cnt(slices);
+	struct frame *frame;
+
+	if (SPILL_PUSH(slices->items, slices->cnt, slices->cap,
+		       ((struct slice){.start_ns = moment,
+				       .end_ns = moment,
+				       .symbol = symbol,
+				       .ip = ip,
+				       .depth = (uint32_t)depth,
+				       .kind = (uint8_t)kind}))) {
+		segment->no_memory = true;
+		return NULL;
+	}
+	frame = segment_add_frame(segment);
+	if (frame)
+		*frame = (struct frame){
+			.slice = index, .symbol = symbol, .depth = depth, .kind = (uint8_t)kind};
+	return frame;
+}
+
+static inline void segment_pop(struct segment *segment, uint64_t moment)
+{
+	struct frame *top = segment_top(segment);
+
+	if (!top)
+		return;
+	segment_slice(segment, top)->end_ns = moment;
+	segment->frame_cnt--;
+}
 
 /* Pops until `keep` frames are open. */
 void segment_pop_to(struct segment *segment, size_t keep, uint64_t moment);
@@ -80,13 +132,6 @@ void segment_replace(struct segment *segment, const struct symbol *symbol, uint6
  * beginning.
  */
 void segment_infer(struct segment *segment, const struct symbol *symbol, uint64_t ip);
-
-/* The slice of a frame of this segment. */
-static inline struct slice *segment_slice(struct segment *segment, const struct frame *frame)
-{
-	return frame->is_inferred ? &segment->inferred[frame->slice]
-				  : slice_list_at(&segment->slices, frame->slice);
-}
 
 /*
  * Closes everything: what is open now stays open beyond the end. A pause that nothing came after tells

@@ -259,13 +259,14 @@ static int lay(struct stacks *stacks, const struct segment *piece, size_t from, 
 	    array_reserve(&segment->frames, &segment->frame_cap, segment->frame_cnt + open_to - open_from,
 			  sizeof(struct frame)))
 		return -ENOMEM;
+	/* Changed where it stays: a copy that is changed before it is stored waits for its own parts. */
 	for (size_t i = from; i < to; i++) {
-		struct slice slice = piece->slices.items[i];
+		struct slice *slice = &slices->items[slices->cnt++];
 
-		slice.start_ns += offset;
-		slice.end_ns += offset;
-		slice.depth = (uint32_t)((int32_t)slice.depth + depth);
-		slices->items[slices->cnt++] = slice;
+		*slice = piece->slices.items[i];
+		slice->start_ns += offset;
+		slice->end_ns += offset;
+		slice->depth = (uint32_t)((int32_t)slice->depth + depth);
 	}
 	for (size_t i = open_from; i < open_to; i++) {
 		struct frame frame = piece->frames[i];
