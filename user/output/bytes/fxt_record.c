@@ -43,9 +43,9 @@ struct thread_slot {
 	uint64_t pid, tid;
 };
 
+/* A line of the processor's cache. */
 struct kept_event {
 	const void *key;
-	size_t cnt;
 	uint64_t words[FXT_KEPT_WORDS];
 };
 
@@ -285,8 +285,8 @@ void fxt_name_thread(struct fxt *fxt, uint64_t pid, uint64_t tid, const char *na
 	record_end(fxt, 40);
 }
 
-/* Of an event: where its thread stands in word 0, and which words are its time and its first pointer. */
-enum { THREAD_SHIFT = 24, WORD_TIME = 1, WORD_POINTER = 3 };
+/* Of an event: where its size and thread stand in word 0, which words are its time and its first pointer. */
+enum { WORDS_SHIFT = 4, THREAD_SHIFT = 24, WORD_TIME = 1, WORD_POINTER = 3 };
 
 static const uint64_t THREAD_BITS = (uint64_t)FXT_THREADS << THREAD_SHIFT;
 
@@ -298,19 +298,6 @@ void fxt_event_begin(struct fxt *fxt, enum fxt_event type, uint64_t pid, uint64_
 
 	record_begin(fxt, RECORD_EVENT | (uint64_t)type << 16 | thread << THREAD_SHIFT | index << 48);
 	put(fxt, time_ns);
-}
-
-/* A few: copied one by one. */
-static void write_words(struct fxt *fxt, const uint64_t *words, size_t cnt)
-{
-	uint8_t *room = output_take(fxt->output, cnt * sizeof(*words));
-
-	if (!room) {
-		output_write(fxt->output, words, cnt * sizeof(*words));
-		return;
-	}
-	for (size_t i = 0; i < cnt; i++)
-		memcpy(room + i * sizeof(*words), &words[i], sizeof(*words));
 }
 
 static struct kept_event *kept_of(struct fxt *fxt, const void *key)
@@ -325,33 +312,54 @@ void fxt_event_keep(struct fxt *fxt, const void *key)
 	if (fxt->word_cnt > FXT_KEPT_WORDS || fxt->string_cnt == FXT_STRINGS || fxt->no_memory)
 		return;
 	kept->key = key;
-	kept->cnt = fxt->word_cnt;
 	memcpy(kept->words, fxt->words, fxt->word_cnt * sizeof(uint64_t));
+}
+
+/* Where the next record is written if there is room for the longest that is kept; else `words`. */
+static inline uint64_t *record_room(const struct fxt *fxt, uint64_t *words)
+{
+	void *room = output_take(fxt->output, FXT_KEPT_WORDS * sizeof(*words));
+
+	return room ? room : words;
+}
+
+/* Of what record_room() returned. */
+static inline void record_written(struct fxt *fxt, const uint64_t *record, const uint64_t *words, size_t cnt)
+{
+	if (record == words)
+		output_write(fxt->output, words, cnt * sizeof(*words));
+	else
+		output_took(fxt->output, cnt * sizeof(*words));
+	fxt->event++;
 }
 
 bool fxt_event_repeat(struct fxt *fxt, const void *key, uint64_t pid, uint64_t tid, uint64_t time_ns,
 		      uint64_t pointer)
 {
-	struct kept_event *kept = kept_of(fxt, key);
+	const struct kept_event *kept = kept_of(fxt, key);
+	uint64_t words[FXT_KEPT_WORDS], *record;
+	uint64_t thread;
 
 	if (kept->key != key || fxt->string_cnt == FXT_STRINGS)
 		return false;
-	kept->words[0] = (kept->words[0] & ~THREAD_BITS) | thread_index(fxt, pid, tid) << THREAD_SHIFT;
-	kept->words[WORD_TIME] = time_ns;
-	kept->words[WORD_POINTER] = pointer;
-	write_words(fxt, kept->words, kept->cnt);
-	fxt->event++;
+	thread = thread_index(fxt, pid, tid);
+	record = record_room(fxt, words);
+	memcpy(record, kept->words, sizeof(kept->words));
+	record[0] = (kept->words[0] & ~THREAD_BITS) | thread << THREAD_SHIFT;
+	record[WORD_TIME] = time_ns;
+	record[WORD_POINTER] = pointer;
+	record_written(fxt, record, words, kept->words[0] >> WORDS_SHIFT & FXT_RECORD_WORDS);
 	return true;
 }
 
 void fxt_slice_end(struct fxt *fxt, uint64_t pid, uint64_t tid, uint64_t time_ns)
 {
 	const uint64_t thread = thread_index(fxt, pid, tid);
-	const uint64_t words[] = {RECORD_EVENT | 2 << 4 | (uint64_t)FXT_END << 16 | thread << THREAD_SHIFT,
-				  time_ns};
+	uint64_t words[FXT_KEPT_WORDS], *record = record_room(fxt, words);
 
-	write_words(fxt, words, 2);
-	fxt->event++;
+	record[0] = RECORD_EVENT | 2 << WORDS_SHIFT | (uint64_t)FXT_END << 16 | thread << THREAD_SHIFT;
+	record[WORD_TIME] = time_ns;
+	record_written(fxt, record, words, 2);
 }
 
 void fxt_arg_pointer(struct fxt *fxt, const char *name, uint64_t value)

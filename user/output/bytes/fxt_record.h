@@ -19,7 +19,7 @@ enum {
 	FXT_ARGS_MAX = 15,
 	FXT_RECORD_WORDS = 4095,
 	FXT_STRING_MAX = 32000,
-	FXT_KEPT_WORDS = 10
+	FXT_KEPT_WORDS = 7
 };
 
 enum fxt_event {

@@ -23,6 +23,7 @@
 #include "output/bytes/zstd_file.h"
 
 struct output {
+	struct output_room room; /* first: output_take() */
 	char *path;
 	char *temporary; /* NULL: written in place */
 	int fd;
@@ -30,8 +31,7 @@ struct output {
 	struct gzip *gzip; /* these two: NULL if it is none */
 	struct zstd_file *zstd;
 	int err; /* sticks */
-	uint64_t total;
-	size_t used;
+	uint64_t flushed;
 	uint8_t *buffer; /* GZIP_BUFFER bytes; gzip's, or its own */
 };
 
@@ -141,6 +141,16 @@ size_t output_plain_len(const char *path)
 	return path_ends_in(path, len, zst) ? len - strlen(zst) : len;
 }
 
+static void empty_buffer(struct output *output)
+{
+	output->room = (struct output_room){output->buffer, output->buffer + GZIP_BUFFER};
+}
+
+static size_t used(const struct output *output)
+{
+	return (size_t)(output->room.at - output->buffer);
+}
+
 static int begin_buffer(struct output *output)
 {
 	const char *suffix = output->path + output_plain_len(output->path);
@@ -152,7 +162,10 @@ static int begin_buffer(struct output *output)
 		err = zstd_file_new(&output->zstd, output->fd);
 	if (!err)
 		output->buffer = output->gzip ? gzip_buffer(output->gzip) : malloc(GZIP_BUFFER);
-	return err || !output->buffer ? -ENOMEM : 0;
+	if (err || !output->buffer)
+		return -ENOMEM;
+	empty_buffer(output);
+	return 0;
 }
 
 int output_check(const char *path)
@@ -205,50 +218,38 @@ int output_open(struct output **ret_output, const char *path)
 static int write_part(struct output *output, bool is_last)
 {
 	if (output->zstd)
-		return zstd_file_push(output->zstd, output->buffer, output->used, is_last);
-	return write_all(output->fd, output->buffer, output->used);
+		return zstd_file_push(output->zstd, output->buffer, used(output), is_last);
+	return write_all(output->fd, output->buffer, used(output));
 }
 
 static void flush(struct output *output, bool is_last)
 {
 	int err;
 
+	output->flushed += used(output);
 	if (output->gzip) {
-		err = gzip_push(output->gzip, output->used, is_last);
+		err = gzip_push(output->gzip, used(output), is_last);
 		output->buffer = gzip_buffer(output->gzip);
 	} else {
 		err = output->err ? 0 : write_part(output, is_last);
 	}
 	output->err = output->err ? output->err : err;
-	output->used = 0;
-}
-
-uint8_t *output_take(struct output *output, size_t size)
-{
-	uint8_t *room = output->buffer + output->used;
-
-	/* A full buffer is written at once. */
-	if (size >= GZIP_BUFFER - output->used)
-		return NULL;
-	output->total += size;
-	output->used += size;
-	return room;
+	empty_buffer(output);
 }
 
 void output_write(struct output *output, const void *bytes, size_t size)
 {
 	const uint8_t *from = bytes;
 
-	output->total += size;
 	while (size) {
-		size_t room = GZIP_BUFFER - output->used;
+		size_t room = (size_t)(output->room.end - output->room.at);
 		size_t part = size < room ? size : room;
 
-		memcpy(output->buffer + output->used, from, part);
-		output->used += part;
+		memcpy(output->room.at, from, part);
+		output->room.at += part;
 		from += part;
 		size -= part;
-		if (output->used == GZIP_BUFFER)
+		if (output->room.at == output->room.end)
 			flush(output, false);
 	}
 }
@@ -322,5 +323,5 @@ void output_abort(struct output *output)
 
 uint64_t output_size(const struct output *output)
 {
-	return output->total;
+	return output->flushed + used(output);
 }

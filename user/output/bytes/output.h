@@ -31,11 +31,24 @@ int output_open(struct output **ret_output, const char *path);
 /* Buffered. A failure (disk full) sticks: later writes are ignored and output_close() reports it. */
 void output_write(struct output *output, const void *bytes, size_t size);
 
-/*
- * Room for so many bytes, which the caller fills before he writes more. NULL: there is
- * none, output_write() them.
- */
-uint8_t *output_take(struct output *output, size_t size);
+/* What every output begins with: what is left of its buffer, which is never nothing. */
+struct output_room {
+	uint8_t *at, *end;
+};
+
+/* Room for so many bytes, of which output_took() says how many were filled. NULL: output_write() them. */
+static inline uint8_t *output_take(const struct output *output, size_t size)
+{
+	const struct output_room *room = (const struct output_room *)output;
+
+	/* A full buffer is written at once. */
+	return size < (size_t)(room->end - room->at) ? room->at : NULL;
+}
+
+static inline void output_took(struct output *output, size_t size)
+{
+	((struct output_room *)output)->at += size;
+}
 
 /* printf into the output. */
 void output_printf(struct output *output, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
@@ -46,7 +59,7 @@ int output_close(struct output *output);
 /* Gives up: removes what was written; an older file of that name stays as it was. */
 void output_abort(struct output *output);
 
-/* Bytes given to output_write() so far, before compression. */
+/* Bytes written so far, before compression. */
 uint64_t output_size(const struct output *output);
 
 DEFINE_CLEANUP(struct output *, output_abort)
