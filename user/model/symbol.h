@@ -18,11 +18,18 @@ enum symbol_role {
  * A function, or a made-up one for an address without a symbol. Owned by its image and valid as long as that.
  */
 struct symbol {
+	/* First what is asked at every call: it is in one line of the processor's cache. */
+	uint64_t start; /* address of the first byte in the target ... */
+	uint64_t end;	/* ... and past the last one; == start where the extent is unknown */
+	/* parts of [start, end) belong to other symbols: those inside it, or all known ones */
+	bool is_divided;
+	bool is_region; /* no function is known in [start, end): it may be many */
+	bool is_part;	/* the compiler moved it out of its function: "f.cold" */
+	bool named;	/* false: the name is made up from object and offset */
+	uint8_t role;	/* enum symbol_role */
 	/* demangled; "OBJECT+0x1200" (start of the unnamed range) where no symbol is known */
 	const char *name;
 	const char *object;    /* path of the file, "[vdso]", "//anon" */
-	uint64_t start;	       /* address of the first byte in the target ... */
-	uint64_t end;	       /* ... and past the last one; == start where the extent is unknown */
 	const char *file;      /* declaring source file, or NULL where unknown */
 	uint32_t line;	       /* 0 where unknown */
 	const char *file_dir;  /* what a relative `file` is relative to, or NULL */
@@ -30,12 +37,6 @@ struct symbol {
 	uint32_t call_line;
 	bool has_place;	    /* image_symbol_source() can look for file and line ... */
 	bool source_sought; /* ... and has done so */
-	bool named;	    /* false: the name is made up from object and offset */
-	uint8_t role;	    /* enum symbol_role */
-	bool is_part;	    /* the compiler moved it out of its function: "f.cold" */
-	/* parts of [start, end) belong to other symbols: those inside it, or all known ones */
-	bool is_divided;
-	bool is_region; /* no function is known in [start, end): it may be many */
 };
 
 /* A symbol without a name and an extent may stand for any code. */

@@ -17,7 +17,7 @@
 #include "base/array.h"
 #include "stacks/stacks_internal.h"
 
-enum { LOOKUPS = 512 }; /* a power of two */
+enum { LOOKUPS = 2048 }; /* a power of two */
 
 struct builder {
 	const struct stacks_config *config;
