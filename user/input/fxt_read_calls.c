@@ -301,8 +301,7 @@ static int take_mark(struct reading *reading, size_t index, struct mark *mark)
 		mark->key.nth = track->mark_cnt;
 		return SPILL_PUSH(track->marks, track->mark_cnt, track->mark_cap, *mark);
 	}
-	if (mark->type == FXT_READ_COMPLETE ||
-	    mark->key.value < (is_instant ? track->instant_ns : track->call_ns))
+	if (mark->key.value < (is_instant ? track->instant_ns : track->call_ns))
 		return NOT_IN_ORDER;
 	return is_instant ? apply_instant(reading, index, mark) : apply_call(reading, index, mark);
 }

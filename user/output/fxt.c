@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The timeline as FXT. Readers take equal times in file order and drop a parent that is written after its
- * child, hence begin and end events in true order. Hits are slices on a track of their own; a begin event
- * carries 15 arguments and its end the rest, which readers merge.
+ * child, hence begin and end events in true order. Only a call in which nothing happens is one event for
+ * both: nothing can be shown beside it in place of within. It must take time, or the next one of no length
+ * would be shown within. Hits are slices on a track of their own; a begin event carries 15 arguments and its
+ * end the rest, which readers merge.
  */
 #include <stdlib.h>
 
@@ -42,21 +44,41 @@ static void begin_thread(void *ctx, const struct timeline_thread *thread)
 	writer->tid = shown_id(thread->tid);
 }
 
+static void begin_event(const struct writer *writer, const struct slice *slice, enum fxt_event type)
+{
+	struct shown_arg args[SLICE_ARGS_MAX + SLICE_SOURCE_ARGS];
+	size_t cnt;
+
+	fxt_event_begin(writer->fxt, type, writer->pid, writer->tid, slice->start_ns, slice_title(slice));
+	cnt = slice_args(args, writer->timeline, slice);
+	write_args(writer->fxt, args, cnt + slice_source_args(args + cnt, slice));
+}
+
 static void begin_slice(void *ctx, const struct slice *slice)
 {
 	const struct writer *writer = ctx;
 	const struct symbol *plain = slice_plain(slice);
-	struct shown_arg args[SLICE_ARGS_MAX + SLICE_SOURCE_ARGS];
-	size_t cnt;
 
 	if (plain && fxt_event_repeat(writer->fxt, plain, writer->pid, writer->tid, slice->start_ns,
 				      slice_address(slice)))
 		return;
-	fxt_event_begin(writer->fxt, FXT_BEGIN, writer->pid, writer->tid, slice->start_ns,
-			slice_title(slice));
-	cnt = slice_args(args, writer->timeline, slice);
-	write_args(writer->fxt, args, cnt + slice_source_args(args + cnt, slice));
+	begin_event(writer, slice, FXT_BEGIN);
 	fxt_event_end(writer->fxt);
+	if (plain)
+		fxt_event_keep(writer->fxt, plain);
+}
+
+/* One record is shorter than two. */
+static void write_leaf(void *ctx, const struct slice *slice)
+{
+	const struct writer *writer = ctx;
+	const struct symbol *plain = slice_plain(slice);
+
+	if (plain && fxt_complete_repeat(writer->fxt, plain, writer->pid, writer->tid, slice->start_ns,
+					 slice_address(slice), slice->end_ns))
+		return;
+	begin_event(writer, slice, FXT_COMPLETE);
+	fxt_event_end_id(writer->fxt, slice->end_ns);
 	if (plain)
 		fxt_event_keep(writer->fxt, plain);
 }
@@ -89,6 +111,7 @@ static const struct walk_ops walk_ops = {
 	.thread = begin_thread,
 	.begin = begin_slice,
 	.end = end_slice,
+	.leaf = write_leaf,
 	.instant = write_instant,
 };
 

@@ -119,10 +119,36 @@ static void end_slices(struct walk *walk, size_t keep)
 	}
 }
 
+/* No call is in the slice; whether nothing else is, either. */
+static bool is_leaf(const struct walk *walk, const struct slice *slice)
+{
+	const struct timeline_thread *thread = walk->thread;
+
+	return walk->ops->leaf && slice->end_ns > slice->start_ns &&
+	       (walk->instant >= thread->instant_cnt ||
+		thread->instants[walk->instant].time_ns >= slice->end_ns) &&
+	       !hit_is_due(walk, slice->end_ns, slice);
+}
+
+static int begin_slice(struct walk *walk, const struct slice *slice, bool has_calls)
+{
+	end_slices(walk, slice->depth);
+	tell_moments(walk, slice->start_ns + 1, slice->start_ns, NULL);
+	if (!has_calls && is_leaf(walk, slice)) {
+		walk->ops->leaf(walk->ctx, slice);
+		return 0;
+	}
+	if (walk->ops->begin)
+		walk->ops->begin(walk->ctx, slice);
+	return ARRAY_PUSH(walk->open, walk->open_cnt, walk->open_cap, *slice);
+}
+
 static int walk_slices(struct walk *walk)
 {
 	struct slice_cursor cursor;
 	const struct slice *slice;
+	struct slice last;
+	bool has_last = false;
 	int err = slice_cursor_begin(&cursor, walk->thread);
 
 	while (!err && (slice = slice_cursor_next(&cursor))) {
@@ -130,12 +156,13 @@ static int walk_slices(struct walk *walk)
 			walk->too_deep++;
 			continue;
 		}
-		end_slices(walk, slice->depth);
-		tell_moments(walk, slice->start_ns + 1, slice->start_ns, NULL);
-		if (walk->ops->begin)
-			walk->ops->begin(walk->ctx, slice);
-		err = ARRAY_PUSH(walk->open, walk->open_cnt, walk->open_cap, *slice);
+		if (has_last)
+			err = begin_slice(walk, &last, slice->depth > last.depth);
+		last = *slice;
+		has_last = true;
 	}
+	if (has_last && !err)
+		err = begin_slice(walk, &last, false);
 	return slice_cursor_end(&cursor, err);
 }
 

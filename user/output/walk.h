@@ -20,6 +20,8 @@ struct walk_ops {
 	void (*thread)(void *ctx, const struct timeline_thread *thread); /* what follows is this one's */
 	void (*begin)(void *ctx, const struct slice *slice);
 	void (*end)(void *ctx, const struct slice *slice);
+	/* In place of both, where nothing comes in between and it takes time. */
+	void (*leaf)(void *ctx, const struct slice *slice);
 	void (*instant)(void *ctx, const struct instant *instant);
 	/* Threads that have hits and nothing else are walked, too, named as the hit tells. */
 	void (*hit)(void *ctx, const struct timeline_hit *hit);

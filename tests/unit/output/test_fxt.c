@@ -2,7 +2,7 @@
 /*
  * What the FXT sink writes, read back by a reader of its own below, written from the format's description and
  * sharing nothing with the writer: tables of strings and threads as a viewer keeps them, slices put together
- * from begin and end.
+ * from begin and end, or complete.
  */
 #include "timelines.h"
 
@@ -24,11 +24,12 @@ struct reader {
 	char *strings[STRINGS];
 	uint64_t threads[THREADS][2];
 	struct read_slice *slices;
-	size_t slice_cnt, slice_cap, instant_cnt, max_depth, string_records;
+	size_t slice_cnt, slice_cap, complete_cnt, instant_cnt, max_depth, string_records;
 	struct {
 		uint64_t pid, tid;
 		size_t open[OPEN_MAX];
 		size_t cnt;
+		uint64_t until; /* the end of the last complete event */
 	} * stacks;
 	size_t stack_cnt, stack_cap;
 };
@@ -65,6 +66,7 @@ static void *stack_of(struct reader *reader, uint64_t pid, uint64_t tid)
 	reader->stacks[reader->stack_cnt].pid = pid;
 	reader->stacks[reader->stack_cnt].tid = tid;
 	reader->stacks[reader->stack_cnt].cnt = 0;
+	reader->stacks[reader->stack_cnt].until = 0;
 	return &reader->stacks[reader->stack_cnt++];
 }
 
@@ -92,17 +94,28 @@ static void read_event(struct reader *reader, const uint64_t *record, size_t siz
 	struct read_slice slice = {pid, tid, record[1], 0, (unsigned int)stack->cnt, NULL};
 
 	assert_true(thread > 0 && tid > 0 && name < STRINGS);
-	check_args(reader, record, 2, size, bits(record[0], 20, 23));
+	check_args(reader, record, 2, size - (type == 4), bits(record[0], 20, 23));
 	if (type == 0) {
 		reader->instant_cnt++;
-	} else if (type == 2) {
+		return;
+	}
+	/* Nothing is in a complete event, which readers would end at the wrong place. */
+	assert_true(record[1] >= stack->until);
+	if (type == 2 || type == 4) {
 		assert_non_null(reader->strings[name]);
 		assert_true(stack->cnt < 512);
 		slice.name = strdup(reader->strings[name]);
+		slice.end = type == 4 ? record[size - 1] : 0;
 		stack->open[stack->cnt++] = reader->slice_cnt;
 		reader->max_depth = stack->cnt > reader->max_depth ? stack->cnt : reader->max_depth;
 		assert_int_equal(ARRAY_PUSH(reader->slices, reader->slice_cnt, reader->slice_cap, slice), 0);
-	} else {
+	}
+	if (type == 4) {
+		assert_true(slice.end > slice.start);
+		stack->until = slice.end;
+		stack->cnt--;
+		reader->complete_cnt++;
+	} else if (type != 2) {
 		assert_int_equal(type, 3);
 		assert_true(stack->cnt > 0);
 		reader->slices[stack->open[--stack->cnt]].end = record[1];
@@ -201,6 +214,7 @@ TEST(test_nesting)
 		add_slice(&timeline->threads[0], &g, 50, 100, 1);
 		reader = write_and_read(timeline, suffixes[i]);
 		assert_int_equal(reader->slice_cnt, 4);
+		assert_int_equal(reader->complete_cnt, 2);
 		for (size_t j = 0; j < 4; j++) {
 			const struct slice *slice = &timeline->threads[0].slices[j];
 
@@ -212,6 +226,27 @@ TEST(test_nesting)
 		reader_free(reader);
 		timeline_free(timeline);
 	}
+}
+
+/* A call that makes none is one record, unless something happens within. */
+TEST(test_instants_in_leaves)
+{
+	struct symbol f = make_symbol("f");
+	struct timeline *timeline = make_timeline(1);
+	struct reader *reader;
+
+	for (uint64_t i = 0; i < 4; i++)
+		add_slice(&timeline->threads[0], &f, 10 * i, 10 * i + 5, 0);
+	add_gap(&timeline->threads[0], 10, "at the begin");
+	add_gap(&timeline->threads[0], 22, "within");
+	add_gap(&timeline->threads[0], 35, "at the end");
+	reader = write_and_read(timeline, ".fxt");
+	assert_int_equal(reader->slice_cnt, 4);
+	assert_int_equal(reader->complete_cnt, 3);
+	assert_int_equal(reader->instant_cnt, 4); /* with the beginning of the trace */
+	assert_int_equal(reader->slices[2].end, 25);
+	reader_free(reader);
+	timeline_free(timeline);
 }
 
 /* More names than a reader's table holds: entries are replaced, every slice keeps its own name. */

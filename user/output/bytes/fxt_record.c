@@ -286,7 +286,10 @@ void fxt_name_thread(struct fxt *fxt, uint64_t pid, uint64_t tid, const char *na
 }
 
 /* Of an event: where its size and thread stand in word 0, which words are its time and its first pointer. */
-enum { WORDS_SHIFT = 4, THREAD_SHIFT = 24, WORD_TIME = 1, WORD_POINTER = 3 };
+enum { WORDS_SHIFT = 4, TYPE_SHIFT = 16, THREAD_SHIFT = 24, WORD_TIME = 1, WORD_POINTER = 3 };
+
+/* What an FXT_COMPLETE has in word 0 that is not in that of an FXT_BEGIN. */
+enum { COMPLETE_MORE = (FXT_COMPLETE - FXT_BEGIN) << TYPE_SHIFT | 1 << WORDS_SHIFT, TYPE_BITS = 0xf };
 
 static const uint64_t THREAD_BITS = (uint64_t)FXT_THREADS << THREAD_SHIFT;
 
@@ -296,7 +299,7 @@ void fxt_event_begin(struct fxt *fxt, enum fxt_event type, uint64_t pid, uint64_
 	uint64_t thread = thread_index(fxt, pid, tid);
 	uint64_t index = name ? lasting_string_index(fxt, name) : 0;
 
-	record_begin(fxt, RECORD_EVENT | (uint64_t)type << 16 | thread << THREAD_SHIFT | index << 48);
+	record_begin(fxt, RECORD_EVENT | (uint64_t)type << TYPE_SHIFT | thread << THREAD_SHIFT | index << 48);
 	put(fxt, time_ns);
 }
 
@@ -308,17 +311,21 @@ static struct kept_event *kept_of(struct fxt *fxt, const void *key)
 void fxt_event_keep(struct fxt *fxt, const void *key)
 {
 	struct kept_event *kept = kept_of(fxt, key);
+	bool is_complete = (fxt->words[0] >> TYPE_SHIFT & TYPE_BITS) == FXT_COMPLETE;
+	size_t cnt = fxt->word_cnt - is_complete;
 
-	if (fxt->word_cnt > FXT_KEPT_WORDS || fxt->string_cnt == FXT_STRINGS || fxt->no_memory)
+	if (cnt > FXT_KEPT_WORDS || fxt->string_cnt == FXT_STRINGS || fxt->no_memory)
 		return;
 	kept->key = key;
-	memcpy(kept->words, fxt->words, fxt->word_cnt * sizeof(uint64_t));
+	memcpy(kept->words, fxt->words, cnt * sizeof(uint64_t));
+	if (is_complete)
+		kept->words[0] -= COMPLETE_MORE;
 }
 
 /* Where the next record is written if there is room for the longest that is kept; else `words`. */
 static inline uint64_t *record_room(const struct fxt *fxt, uint64_t *words)
 {
-	void *room = output_take(fxt->output, FXT_KEPT_WORDS * sizeof(*words));
+	void *room = output_take(fxt->output, (FXT_KEPT_WORDS + 1) * sizeof(*words));
 
 	return room ? room : words;
 }
@@ -333,31 +340,51 @@ static inline void record_written(struct fxt *fxt, const uint64_t *record, const
 	fxt->event++;
 }
 
-bool fxt_event_repeat(struct fxt *fxt, const void *key, uint64_t pid, uint64_t tid, uint64_t time_ns,
-		      uint64_t pointer)
+/* The end of one that is complete stands behind it. */
+static inline bool repeat(struct fxt *fxt, const void *key, uint64_t pid, uint64_t tid, uint64_t time_ns,
+			  uint64_t pointer, bool is_complete, uint64_t end_ns)
 {
 	const struct kept_event *kept = kept_of(fxt, key);
-	uint64_t words[FXT_KEPT_WORDS], *record;
+	uint64_t words[FXT_KEPT_WORDS + 1], *record;
 	uint64_t thread;
+	size_t cnt;
 
 	if (kept->key != key || fxt->string_cnt == FXT_STRINGS)
 		return false;
 	thread = thread_index(fxt, pid, tid);
 	record = record_room(fxt, words);
+	cnt = kept->words[0] >> WORDS_SHIFT & FXT_RECORD_WORDS;
 	memcpy(record, kept->words, sizeof(kept->words));
 	record[0] = (kept->words[0] & ~THREAD_BITS) | thread << THREAD_SHIFT;
 	record[WORD_TIME] = time_ns;
 	record[WORD_POINTER] = pointer;
-	record_written(fxt, record, words, kept->words[0] >> WORDS_SHIFT & FXT_RECORD_WORDS);
+	if (is_complete) {
+		record[0] += COMPLETE_MORE;
+		record[cnt++] = end_ns;
+	}
+	record_written(fxt, record, words, cnt);
 	return true;
+}
+
+bool fxt_event_repeat(struct fxt *fxt, const void *key, uint64_t pid, uint64_t tid, uint64_t time_ns,
+		      uint64_t pointer)
+{
+	return repeat(fxt, key, pid, tid, time_ns, pointer, false, 0);
+}
+
+bool fxt_complete_repeat(struct fxt *fxt, const void *key, uint64_t pid, uint64_t tid, uint64_t time_ns,
+			 uint64_t pointer, uint64_t end_ns)
+{
+	return repeat(fxt, key, pid, tid, time_ns, pointer, true, end_ns);
 }
 
 void fxt_slice_end(struct fxt *fxt, uint64_t pid, uint64_t tid, uint64_t time_ns)
 {
 	const uint64_t thread = thread_index(fxt, pid, tid);
-	uint64_t words[FXT_KEPT_WORDS], *record = record_room(fxt, words);
+	uint64_t words[FXT_KEPT_WORDS + 1], *record = record_room(fxt, words);
 
-	record[0] = RECORD_EVENT | 2 << WORDS_SHIFT | (uint64_t)FXT_END << 16 | thread << THREAD_SHIFT;
+	record[0] =
+		RECORD_EVENT | 2 << WORDS_SHIFT | (uint64_t)FXT_END << TYPE_SHIFT | thread << THREAD_SHIFT;
 	record[WORD_TIME] = time_ns;
 	record_written(fxt, record, words, 2);
 }

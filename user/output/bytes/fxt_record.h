@@ -27,6 +27,7 @@ enum fxt_event {
 	FXT_COUNTER = 1,
 	FXT_BEGIN = 2,
 	FXT_END = 3,
+	FXT_COMPLETE = 4, /* a begin, and in its last word the end */
 	FXT_FLOW_BEGIN = 8,
 	FXT_FLOW_END = 10
 };
@@ -65,12 +66,16 @@ void fxt_event_keep(struct fxt *fxt, const void *key);
 bool fxt_event_repeat(struct fxt *fxt, const void *key, uint64_t pid, uint64_t tid, uint64_t time_ns,
 		      uint64_t pointer);
 
+/* The same of a kept FXT_BEGIN, as an FXT_COMPLETE. */
+bool fxt_complete_repeat(struct fxt *fxt, const void *key, uint64_t pid, uint64_t tid, uint64_t time_ns,
+			 uint64_t pointer, uint64_t end_ns);
+
 /* An event FXT_END without name and arguments. */
 void fxt_slice_end(struct fxt *fxt, uint64_t pid, uint64_t tid, uint64_t time_ns);
 
 /*
- * The end of an event that has a number: of FXT_COUNTER, whose arguments are its values, it tells counters of
- * one name apart; FXT_FLOW_BEGIN and FXT_FLOW_END of one number belong together.
+ * The end of an event that has a number: of FXT_COMPLETE, its end; of FXT_COUNTER, whose arguments are its
+ * values, it tells counters of one name apart; FXT_FLOW_BEGIN and FXT_FLOW_END of one number belong together.
  */
 void fxt_event_end_id(struct fxt *fxt, uint64_t id);
 
