@@ -143,13 +143,9 @@ bool fast_on_branch_tip(struct fast *fast, uint64_t ip)
 		return fast_decline_end(fast, node, "a TIP packet for no branch");
 	fast_take_time(fast);
 	fast_use_next_mode(fast);
-	next = fast_next(fast, node, 1);
-	if (!next || next->ip != ip) {
-		next = fast_place_at(fast, ip);
-		if (!next)
-			return false;
-		node_lead(node, 1, next);
-	}
+	next = fast_place_at(fast, ip);
+	if (!next)
+		return false;
 	if (node->call.pushes)
 		fast_push_return(fast, &node->call);
 	if (node->end == NODE_FAR)

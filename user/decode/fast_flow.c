@@ -202,18 +202,34 @@ static struct node *resolve(struct fast *fast, const struct node *node, unsigned
 	return next;
 }
 
-static inline struct node *follow(struct fast *fast, struct node *node, unsigned int way, uint64_t ip)
+/* The value that leads to the node. Mostly it is known already, so that no step waits for the node itself. */
+static inline uint32_t step_to(const struct fast *fast, const struct node *node)
 {
-	struct node *next = fast_next(fast, node, way);
-
-	return __builtin_expect(!!next, 1) ? next : resolve(fast, node, way, ip);
+	return fast->reached == node ? fast->reached_by : node_step_to(node);
 }
 
-/* The same where it need not be known. */
+static inline struct node *follow(struct fast *fast, const struct node *node, unsigned int way, uint64_t ip)
+{
+	const struct graph_store *store = fast->store;
+	const struct node_step *step = &store->steps[step_to(fast, node) / sizeof(*step)];
+	uint32_t next = atomic_load_explicit(&step->next[way], memory_order_acquire);
+
+	if (__builtin_expect(!next, 0))
+		return resolve(fast, node, way, ip);
+	fast->reached_by = next;
+	fast->reached = &store->nodes[next / sizeof(*step)];
+	return fast->reached;
+}
+
+/* As fast_node_at(), but the code need not be known. */
 struct node *fast_place_at(struct fast *fast, uint64_t ip)
 {
-	if (target_slot(fast, ip)->node || code_section_at(fast->images, ip))
-		return fast_node_at(fast, ip);
+	struct target *target = target_slot(fast, ip);
+
+	if (__builtin_expect(!!target->node, 1))
+		return target->node;
+	if (code_section_at(fast->images, ip))
+		return target->node = look_up(fast, ip);
 	fast->nowhere = (struct node){.ip = ip, .from = ip, .to = ip, .end = NODE_STUCK};
 	return &fast->nowhere;
 }
@@ -333,7 +349,7 @@ static inline struct node *take_steps(struct fast *fast, struct node *node, bool
 	const struct graph_store *store = fast->store;
 	const struct node_step *steps = store->steps;
 	struct node *nodes = store->nodes;
-	size_t at = fast_step_to(fast, node);
+	size_t at = step_to(fast, node);
 	struct bits now = *bits;
 	bool led = false;
 

@@ -111,26 +111,6 @@ struct sought {
 	uint64_t *ret_ip; /* where the instruction is; may be NULL */
 };
 
-/* The value that leads to the node. Mostly it is known already, so that no step waits for the node itself. */
-static inline uint32_t fast_step_to(const struct fast *fast, const struct node *node)
-{
-	return fast->reached == node ? fast->reached_by : node_step_to(node);
-}
-
-/* The last successor of a node that is not `nowhere`, or NULL. */
-static inline struct node *fast_next(struct fast *fast, const struct node *node, unsigned int way)
-{
-	const struct graph_store *store = fast->store;
-	const struct node_step *step = &store->steps[fast_step_to(fast, node) / sizeof(*step)];
-	uint32_t next = atomic_load_explicit(&step->next[way], memory_order_acquire);
-
-	if (!next)
-		return NULL;
-	fast->reached_by = next;
-	fast->reached = &store->nodes[next / sizeof(*step)];
-	return fast->reached;
-}
-
 /* The current time by the timing packets; 0: none. */
 static inline uint64_t fast_time(const struct fast *fast)
 {

@@ -11,7 +11,8 @@
  * A graph belongs to a section of code and serves every image and process that has it. All graphs keep their
  * nodes in one store. They grow on use, from several threads and without a lock: a thread takes the next free
  * node, fills it, and publishes it by an atomic exchange. Nodes are neither changed nor freed while the store
- * lives; only their last successors are written later.
+ * lives; only their successors by TNT bits are written later. These stay as they are then: a line that is
+ * written again and again goes from one processor's cache to the other's, which takes as long as ten steps.
  */
 #pragma once
 
@@ -59,10 +60,10 @@ struct known_branch {
 };
 
 /*
- * The successors of a node by TNT bit; if the node does not end in a conditional jump, [1] is the last
- * target. A successor is the offset of its own node_step in the store, plus its class. 0: unknown. Most steps
- * read nothing else, so that much fits into the processor's caches; the value read is the address of the next
- * step, and says what has to be done there before the node itself is read.
+ * The successors of a node that ends in a conditional jump, by TNT bit. A successor is the offset of its own
+ * node_step in the store, plus its class. 0: unknown. Most steps read nothing else, so that much fits into
+ * the processor's caches; the value read is the address of the next step, and says what has to be done there
+ * before the node itself is read.
  */
 enum step_class {
 	STEP_OTHER = 0,
