@@ -110,8 +110,7 @@ static bool reach_end(struct fast *fast)
 
 	if (!node)
 		return fast_decline(fast, "a branch while tracing is off");
-	node = fast_pass_go_on(fast, node, fast->all);
-	if (!node)
+	if (node->end == NODE_GO_ON && !(node = fast_pass_go_on(fast, node, fast->all)))
 		return false;
 	fast_pass_all_known(fast, node, fast->all);
 	fast->node = node;
@@ -142,7 +141,8 @@ bool fast_on_branch_tip(struct fast *fast, uint64_t ip)
 	if (node->end != NODE_INDIRECT && node->end != NODE_RETURN && node->end != NODE_FAR)
 		return fast_decline_end(fast, node, "a TIP packet for no branch");
 	fast_take_time(fast);
-	fast_use_next_mode(fast);
+	if (fast->next_has_mode)
+		fast_use_next_mode(fast);
 	next = fast_place_at(fast, ip);
 	if (!next)
 		return false;

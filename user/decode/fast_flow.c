@@ -23,14 +23,6 @@ bool fast_decline_end(struct fast *fast, const struct node *node, const char *wh
 	return fast_decline(fast, why);
 }
 
-void fast_take_time(struct fast *fast)
-{
-	uint64_t tsc = fast_time(fast);
-
-	if (tsc > fast->tsc)
-		fast->tsc = tsc;
-}
-
 /*
  * An event comes next. libipt looks at it as soon as it has taken the last branch, and then has the event's
  * time for that, too: so has the fast decoder, for the two must agree.
@@ -44,19 +36,6 @@ void fast_take_event_time(struct fast *fast)
 	if (fast->has_moved && fast_is_loose(fast))
 		fast->out->items[fast->loose - 1].tsc = fast->tsc;
 	fast->has_moved = false;
-}
-
-void fast_move_on(struct fast *fast)
-{
-	if (fast->later_tsc > fast->tsc) {
-		bool hands_out = fast->node && fast->node->known_cnt;
-
-		fast->before_tsc = hands_out ? fast->later_tsc : fast->tsc;
-		fast->tsc = fast->later_tsc;
-	} else {
-		fast->before_tsc = fast->tsc;
-	}
-	fast->later_tsc = 0;
 }
 
 /* ---- branches out ---- */
@@ -126,15 +105,6 @@ void fast_pass_each_known(struct fast *fast, const struct node *node, bool all)
 		fast_pass_known(fast, &node->known[i], all);
 }
 
-/*
- * From the first branch behind a gap on, those inside functions say nothing new; the piece's last ones say
- * when it ends.
- */
-void fast_choose_branches(struct fast *fast)
-{
-	fast->all = !fast->finder.functions->at || fast->is_ending || fast->out->cnt == fast->out_first;
-}
-
 /* ---- nodes ---- */
 
 /* The instruction at ip begins in this section and goes on behind it. */
@@ -173,22 +143,12 @@ static struct node *look_up(struct fast *fast, uint64_t ip)
 	return node;
 }
 
-/* Where the node at ip is remembered. */
-static struct target *target_slot(struct fast *fast, uint64_t ip)
-{
-	struct target *target = &fast->targets[(ip ^ ip >> 9) % TARGETS];
-
-	if (target->ip != ip)
-		*target = (struct target){.ip = ip};
-	return target;
-}
-
 struct node *fast_node_at(struct fast *fast, uint64_t ip)
 {
-	struct target *target = target_slot(fast, ip);
+	struct target *target = fast_target(fast, ip);
 
-	if (!target->node)
-		target->node = look_up(fast, ip);
+	if (target->ip != ip || !target->node)
+		*target = (struct target){ip, look_up(fast, ip)};
 	return target->node;
 }
 
@@ -221,15 +181,10 @@ static inline struct node *follow(struct fast *fast, const struct node *node, un
 	return fast->reached;
 }
 
-/* As fast_node_at(), but the code need not be known. */
-struct node *fast_place_at(struct fast *fast, uint64_t ip)
+struct node *fast_find_place(struct fast *fast, uint64_t ip)
 {
-	struct target *target = target_slot(fast, ip);
-
-	if (__builtin_expect(!!target->node, 1))
-		return target->node;
 	if (code_section_at(fast->images, ip))
-		return target->node = look_up(fast, ip);
+		return fast_node_at(fast, ip);
 	fast->nowhere = (struct node){.ip = ip, .from = ip, .to = ip, .end = NODE_STUCK};
 	return &fast->nowhere;
 }

@@ -136,13 +136,32 @@ bool fast_decline(struct fast *fast, const char *why);
 /* The same for a packet that does not fit the node's end; the reason is unknown code if the node has that. */
 bool fast_decline_end(struct fast *fast, const struct node *node, const char *why);
 /* Makes the current time of the timing packets that of the branches. */
-void fast_take_time(struct fast *fast);
+static inline void fast_take_time(struct fast *fast)
+{
+	uint64_t tsc = fast_time(fast);
+
+	if (tsc > fast->tsc)
+		fast->tsc = tsc;
+}
+
 void fast_take_event_time(struct fast *fast);
 /*
  * Code continues after an event. libipt shows the event's time only with a block that it returns before the
  * next packet.
  */
-void fast_move_on(struct fast *fast);
+static inline void fast_move_on(struct fast *fast)
+{
+	if (fast->later_tsc > fast->tsc) {
+		bool hands_out = fast->node && fast->node->known_cnt;
+
+		fast->before_tsc = hands_out ? fast->later_tsc : fast->tsc;
+		fast->tsc = fast->later_tsc;
+	} else {
+		fast->before_tsc = fast->tsc;
+	}
+	fast->later_tsc = 0;
+}
+
 /* Room for one more branch; never NULL. fast_emit_more(): where the list is full. */
 struct branch *fast_emit_more(struct fast *fast);
 
@@ -175,9 +194,32 @@ static inline void fast_pass_all_known(struct fast *fast, const struct node *nod
 		fast_pass_each_known(fast, node, all);
 }
 
-void fast_choose_branches(struct fast *fast);
+/*
+ * From the first branch behind a gap on, those inside functions say nothing new; the piece's last ones say
+ * when it ends.
+ */
+static inline void fast_choose_branches(struct fast *fast)
+{
+	fast->all = !fast->finder.functions->at || fast->is_ending || fast->out->cnt == fast->out_first;
+}
+
 struct node *fast_node_at(struct fast *fast, uint64_t ip);
-struct node *fast_place_at(struct fast *fast, uint64_t ip);
+struct node *fast_find_place(struct fast *fast, uint64_t ip);
+
+/* Where the node at ip is remembered. */
+static inline struct target *fast_target(struct fast *fast, uint64_t ip)
+{
+	return &fast->targets[(ip ^ ip >> 9) % TARGETS];
+}
+
+/* As fast_node_at(), but the code need not be known. */
+static inline struct node *fast_place_at(struct fast *fast, uint64_t ip)
+{
+	const struct target *target = fast_target(fast, ip);
+
+	return target->ip == ip && target->node ? target->node : fast_find_place(fast, ip);
+}
+
 bool fast_go_to(struct fast *fast, uint64_t ip);
 struct node *fast_pass_go_on(struct fast *fast, struct node *node, bool all);
 /* Switches to another image. False: it cannot be used. */
