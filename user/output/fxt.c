@@ -3,8 +3,9 @@
  * The timeline as FXT. Readers take equal times in file order and drop a parent that is written after its
  * child, hence begin and end events in true order. Only a call in which nothing happens is one event for
  * both: nothing can be shown beside it in place of within. It must take time, or the next one of no length
- * would be shown within. Hits are slices on a track of their own; a begin event carries 15 arguments and its
- * end the rest, which readers merge.
+ * would be shown within. And an arrow later on would be from it: readers take the last call that they saw
+ * begin and not end. Hits are slices on a track of their own; a begin event carries 15 arguments and its end
+ * the rest, which readers merge.
  */
 #include <stdlib.h>
 
@@ -212,6 +213,7 @@ static int write_fxt(const struct timeline *timeline, struct output *output)
 {
 	CLEANUP(fxt_freep) struct fxt *fxt = NULL;
 	struct writer writer = {.timeline = timeline};
+	struct walk_ops ops = walk_ops;
 	int err = fxt_new(&fxt, output);
 
 	if (err)
@@ -220,7 +222,9 @@ static int write_fxt(const struct timeline *timeline, struct output *output)
 	fxt_header(fxt);
 	name_threads(&writer);
 	write_about(&writer);
-	err = walk_timeline(timeline, &walk_ops, &writer);
+	if (timeline->flow_cnt)
+		ops.leaf = NULL;
+	err = walk_timeline(timeline, &ops, &writer);
 	for (size_t i = 0; i < timeline->counter_cnt; i++)
 		write_counter(&writer, &timeline->counters[i]);
 	for (size_t i = 0; i < timeline->flow_cnt; i++)
