@@ -185,6 +185,23 @@ static bool is_behind_loader(const struct sampler *sampler, size_t cnt)
 }
 
 /*
+ * Of the `cnt` calls that the open ones and those of a later stack share: without the innermost one if both
+ * stacks end there, and at the same place. It runs there, as a function does that waits in a system call, and
+ * has called nothing on its stack in between.
+ */
+static size_t callers_among(const struct sampler *sampler, const struct sampled_item *item, size_t cnt)
+{
+	const struct call *open = sampler->open.items, *later = sampler->later_calls.items;
+
+	if (!cnt || cnt != sampler->open.cnt || cnt != sampler->later_calls.cnt ||
+	    open[cnt - 1].ip != later[cnt - 1].ip || open[cnt - 1].cfa <= limit_of(sampler, item))
+		return cnt;
+	while (cnt > 1 && open[cnt - 1].is_inlined)
+		cnt--;
+	return cnt - 1;
+}
+
+/*
  * Of the first `cnt` open calls, above the item's, those that are there later, too, as far as is known: all
  * if the last of them called what is outermost now as it called what was there before.
  */
@@ -202,7 +219,8 @@ static size_t lasting(struct sampler *sampler, const struct sampled_item *item, 
 		sampled_read(sampler, later, &sampler->later_calls);
 		sampler->later = later;
 	}
-	length = later ? run_length_in(sampler, 0, &sampler->later_calls, 0) : 0;
+	length =
+		later ? callers_among(sampler, item, run_length_in(sampler, 0, &sampler->later_calls, 0)) : 0;
 	if (length)
 		return length < cnt ? length : cnt;
 	return is_elsewhere(sampler, item, cnt) || is_behind_loader(sampler, cnt) ? 0 : cnt;

@@ -552,6 +552,19 @@ TEST(test_cut_behind_the_loader)
 	symbols_init();
 }
 
+/* What waits in a system call before and after, at one place, has called nothing that was cut in between. */
+TEST(test_cut_between_waits)
+{
+	struct by_hand hand = {0};
+
+	add(&hand, 100, "a1 b1 c0", 0);
+	add(&hand, 200, "f1 g0", 40);
+	add(&hand, 300, "a1 b1 c0", 0);
+	assert_slices(&hand, 300,
+		      "a?! 100-300\n  b?! 100-300\n    c? 100-150\n    f 150-250\n      g 150-250\n    c! "
+		      "250-300\n");
+}
+
 /* However many there are. */
 TEST(test_many_other_stacks)
 {
