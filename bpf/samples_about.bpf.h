@@ -229,13 +229,14 @@ static __always_inline __s64 time_until(const struct task_struct *task, __s64 en
 static __always_inline __s64 timeout_of(const struct task_struct *task, __u32 call,
 					const struct pt_regs *user, __u64 now)
 {
-	__u64 from = argument(user, call >> SAMPLES_CALL_ARG);
 	__s64 time[2], ns;
+	__u64 from;
 
+	if (!(call & (SAMPLES_CALL_MS | SAMPLES_CALL_TIMESPEC | SAMPLES_CALL_TIMEVAL)))
+		return SAMPLES_NO_TIMEOUT;
+	from = argument(user, call >> SAMPLES_CALL_ARG);
 	if (call & SAMPLES_CALL_MS)
 		return (__s32)from < 0 ? SAMPLES_FOREVER : (__s64)(__s32)from * NS_PER_MS;
-	if (!(call & (SAMPLES_CALL_TIMESPEC | SAMPLES_CALL_TIMEVAL)))
-		return SAMPLES_NO_TIMEOUT;
 	if (!from)
 		return SAMPLES_FOREVER;
 	if (bpf_probe_read_user(time, sizeof(time), (void *)from))

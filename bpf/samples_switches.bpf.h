@@ -42,14 +42,14 @@ static __always_inline __u32 switches_of(const struct task_struct *task)
 	return task->nvcsw + task->nivcsw;
 }
 
-static __always_inline void put_wait(struct samples_record *record, const struct pt_regs *user, __u8 flags,
-				     __u32 state)
+static __always_inline void put_wait(struct samples_record *record, const struct pt_regs *user, __s32 nr,
+				     __u8 flags, __u32 state)
 {
 	record->flags = flags;
 	record->out.ip = user->ip;
 	record->out.args[0] = user->di;
 	record->out.args[1] = user->si;
-	record->out.nr = named_syscall_of(user);
+	record->out.nr = nr;
 	record->out.state = state;
 }
 
@@ -86,19 +86,20 @@ static __always_inline void switch_out(void *ctx, bool preempt, struct task_stru
 	struct samples_record *record;
 	struct samples_full *full;
 	struct place place;
+	__s32 nr = named_syscall_of(user);
 	__u8 flags = preempt ? SAMPLES_PREEMPT : 0;
 	__u32 size;
 
 	state = state_seen(task, state);
 	if (!preempt && state & (STATE_INTERRUPTIBLE | STATE_UNINTERRUPTIBLE))
-		flags = put_about(task, user, named_syscall_of(user), now, (__u64)pid << 32 | tid);
+		flags = put_about(task, user, nr, now, (__u64)pid << 32 | tid);
 	if (preempt || !wants_stack(tid, now)) {
 		record = reserve(SAMPLES_MOMENTS, sizeof(*record), &place);
 		if (!record)
 			return;
 		fill(record, SAMPLES_OUT, pid, tid, now);
 		record->switches = switches_of(task);
-		put_wait(record, user, flags, state);
+		put_wait(record, user, nr, flags, state);
 		commit(&place, record, sizeof(*record));
 		return;
 	}
@@ -107,7 +108,7 @@ static __always_inline void switch_out(void *ctx, bool preempt, struct task_stru
 		return;
 	fill(&full->record, SAMPLES_OUT, pid, tid, now);
 	full->record.switches = switches_of(task);
-	put_wait(&full->record, user, flags, state);
+	put_wait(&full->record, user, nr, flags, state);
 	take_registers(SAMPLES_MOMENTS, user);
 	size = put_full(full, SAMPLES_MOMENTS, task);
 	if (kernel_stacks)
