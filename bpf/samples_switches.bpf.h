@@ -56,7 +56,15 @@ static __always_inline void put_wait(struct samples_record *record, const struct
 const volatile __u64 switch_every_ns; /* stacks at switches of a thread, one in this time on the average */
 
 /* So many stacks at switches may follow each other at once. */
-enum { STACKS_AT_ONCE = 64 };
+enum { STACKS_AT_ONCE = 64, KERNEL_STACK_EVERY = 4 };
+
+static __always_inline struct slot *switches_slot(__u32 tid)
+{
+	__u32 nth =
+		place_of(bpf_get_smp_processor_id(), SAMPLES_MOMENTS) * SAMPLES_SLOTS + tid % SAMPLES_SLOTS;
+
+	return bpf_map_lookup_elem(&slots, &nth);
+}
 
 /*
  * A stack for each switch would cost as much as the switch. A thread that waits seldom gets one each time;
@@ -64,9 +72,7 @@ enum { STACKS_AT_ONCE = 64 };
  */
 static __always_inline bool wants_stack(__u32 tid, __u64 now)
 {
-	__u32 nth =
-		place_of(bpf_get_smp_processor_id(), SAMPLES_MOMENTS) * SAMPLES_SLOTS + tid % SAMPLES_SLOTS;
-	struct slot *slot = bpf_map_lookup_elem(&slots, &nth);
+	struct slot *slot = switches_slot(tid);
 
 	if (!stack_bytes || !slot)
 		return 0;
@@ -76,6 +82,18 @@ static __always_inline bool wants_stack(__u32 tid, __u64 now)
 		return 0;
 	slot->next_ns += switch_every_ns;
 	return 1;
+}
+
+/*
+ * The kernel's takes longer than the user's. Where stacks follow each other as fast as they may, one in
+ * KERNEL_STACK_EVERY has it.
+ */
+static __always_inline bool wants_kernel_stack(__u32 tid, __u64 now)
+{
+	const struct slot *slot = switches_slot(tid);
+
+	return kernel_stacks && slot &&
+	       (slot->next_ns - now < STACKS_AT_ONCE * switch_every_ns || !(slot->nth % KERNEL_STACK_EVERY));
 }
 
 static __always_inline void switch_out(void *ctx, bool preempt, struct task_struct *task, __u32 state,
@@ -111,7 +129,7 @@ static __always_inline void switch_out(void *ctx, bool preempt, struct task_stru
 	put_wait(&full->record, user, nr, flags, state);
 	take_registers(SAMPLES_MOMENTS, user);
 	size = put_full(full, SAMPLES_MOMENTS, task);
-	if (kernel_stacks)
+	if (wants_kernel_stack(tid, now))
 		size += put_kernel(full, ctx, OWN_FRAMES);
 	commit(&place, &full->record, size);
 }
