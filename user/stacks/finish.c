@@ -10,7 +10,8 @@
  *	ns		100 110 120 130
  *
  * The time of a stamp goes up to the next one that is used, which may be in the next group: a group waits for
- * that. What ends in a later group than it began in waits on a stack for its end.
+ * that. What ends in a later group than it began in waits on a stack for its end. Without time stamps there
+ * is one group of all moments, which may outgrow memory.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -82,10 +83,10 @@ static size_t choose_stamps(struct group *group, const struct moments *moments, 
 
 static int make_room(struct group *group)
 {
-	int err = array_reserve(&group->marks, &group->mark_cap, group->cnt, sizeof(*group->marks));
+	int err = spill_reserve(&group->marks, &group->mark_cap, group->cnt, sizeof(*group->marks));
 
 	if (!err)
-		err = array_reserve(&group->ns, &group->ns_cap, group->cnt, sizeof(*group->ns));
+		err = spill_reserve(&group->ns, &group->ns_cap, group->cnt, sizeof(*group->ns));
 	if (!err)
 		memset(group->marks, 0, group->cnt);
 	return err;
@@ -235,8 +236,8 @@ int thread_finish(struct timeline_thread *thread, struct slice_list *slices, con
 	*slices = (struct slice_list){0};
 	err = finish_groups(&finish);
 	for (size_t i = 0; i < ARRAY_SIZE(finish.groups); i++) {
-		free(finish.groups[i].marks);
-		free(finish.groups[i].ns);
+		spill_free(finish.groups[i].marks);
+		spill_free(finish.groups[i].ns);
 		free(finish.groups[i].ends);
 	}
 	free(finish.open);
