@@ -36,6 +36,13 @@ static bool is_futex_wait(const struct sample_call *call)
 	return call->nr == SYS_futex && (command == FUTEX_WAIT || command == FUTEX_WAIT_BITSET);
 }
 
+/* It was halted, in whatever call it was. */
+static bool is_halted(const struct pause_about *about)
+{
+	return about->kind == SLICE_OFF_CPU && about->left &&
+	       about->left->state & (SAMPLE_STOPPED | SAMPLE_TRACED | SAMPLE_FROZEN);
+}
+
 /* Why it does not run: by the system call that it is in, else by the state that the kernel put it in. */
 static const char *wait_name(const struct pause_about *about)
 {
@@ -205,7 +212,7 @@ int pause_detail(const struct sample_context *context, int32_t pid, const struct
 {
 	struct timeline *timeline = context->timeline;
 	struct slice_detail detail = {0};
-	bool has_call = about->call && about->call->nr >= 0;
+	bool has_call = about->call && about->call->nr >= 0 && !is_halted(about);
 
 	if (about->kind == SLICE_RUN_QUEUE)
 		return queue_detail(timeline, about, ret_detail);

@@ -163,7 +163,10 @@ TEST(test_waits_alone)
 	set_waker(add(&story, 4100, SAMPLE_WAKE_UP, 0), 7);
 	story.samples[story.cnt - 1].flags = SAMPLE_FROM_TIMER;
 	add(&story, 4100, SAMPLE_SWITCH_IN, 0);
-	add(&story, 5000, SAMPLE_SWITCH_OUT, 0)->state = SAMPLE_STOPPED;
+	out = add(&story, 5000, SAMPLE_SWITCH_OUT, 0);
+	set_call(out, SYS_read, 3, 0, 0);
+	out->call.about = (char *)"file /etc/passwd";
+	out->state = SAMPLE_STOPPED;
 	assert_told(&story,
 		    "2000-2600 20\n"
 		    "  [off-cpu] read, socket 127.0.0.1:6379, woken by an interrupt after 500 ns 2000-2500 "
