@@ -423,6 +423,28 @@ unstoppable() {
 check 'a process that nothing can stop' unstoppable --source none --on-exit 3
 check 'the same with samples' unstoppable --source samples
 
+# A stop interrupts poll(2), with which restart_syscall(2) would go on: a filter that does not know it kills.
+restricted_wait() {
+	mkfifo "$tmp/input"
+	"$programs/restricted" wait <"$tmp/input" >"$tmp/waited" &
+	target=$!
+	ours="$ours $target"
+	exec 5>"$tmp/input"
+	wait_until grep -q a "$tmp/waited"
+	for way in 'samples --follow-forks' 'samples --freeze -t libc.so.6:getppid' step translate; do
+		"$trailcam" attach --source $way --duration 60ms -o "$tmp/t.tsv" -p $target 2>"$tmp/err"
+		kill -CHLD $target || return 1
+	done
+	echo >&5
+	exec 5>&-
+	status_is 7 wait $target
+}
+if [ "$(id -u)" = 0 ]; then
+	check 'a program whose filter of system calls knows poll only' restricted_wait
+else
+	skip 'a program whose filter of system calls knows poll only' 'only root is shown its filters'
+fi
+
 # A server whose workers were there before: without a hit it is said that they are not recorded.
 workers() {
 	sh -c 'sleep 60 & echo; wait' >"$tmp/began" &

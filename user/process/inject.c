@@ -37,7 +37,7 @@
 #endif
 
 /* The results are of include/linux/errno.h. */
-enum { ERESTARTSYS = 512, ERESTART_RESTARTBLOCK = 516 };
+enum { ERESTARTSYS = 512, ERESTARTNOHAND = 514, ERESTART_RESTARTBLOCK = 516 };
 enum { SYSCALL_STOP = SIGTRAP | 0x80, USER_CODE_64 = 0x33 };
 
 bool call_is_restarted(long result)
@@ -276,6 +276,8 @@ int injection_begin(struct injection *injection, int *signal)
 	}
 	if (err)
 		return err;
+	if (call_restart_plainly(tid))
+		injection->regs.rax = (unsigned long long)-ERESTARTNOHAND;
 	abort_sequence(injection);
 	if (ptrace(PTRACE_GETSIGMASK, tid, (void *)sizeof(injection->mask), &injection->mask))
 		return -errno;
@@ -351,9 +353,11 @@ static long read_filter(pid_t tid, uint64_t number, struct sock_filter *ret_filt
 	return ptrace(PTRACE_SECCOMP_GET_FILTER, tid, (void *)number, ret_filter);
 }
 
+typedef bool (*lets_pass_fn)(const struct sock_filter *filter, size_t cnt, const struct filtered_call *call);
+
 /* Each of the `filter_cnt` can be read, and lets all pass. */
-static bool filters_are_survived(pid_t tid, uint64_t filter_cnt, const struct filtered_call *calls,
-				 size_t cnt)
+static bool filters_let_pass(pid_t tid, uint64_t filter_cnt, lets_pass_fn lets_pass,
+			     const struct filtered_call *calls, size_t cnt)
 {
 	struct sock_filter filter[BPF_MAXINSNS];
 
@@ -363,7 +367,7 @@ static bool filters_are_survived(pid_t tid, uint64_t filter_cnt, const struct fi
 		if (size <= 0 || size > BPF_MAXINSNS || read_filter(tid, i, filter) != size)
 			return false;
 		for (size_t j = 0; j < cnt; j++)
-			if (!filter_is_survived(filter, (size_t)size, &calls[j]))
+			if (!lets_pass(filter, (size_t)size, &calls[j]))
 				return false;
 	}
 	return true;
@@ -380,7 +384,7 @@ static bool calls_are_dispatched(pid_t tid)
 	       config.mode;
 }
 
-bool injection_is_survived(pid_t tid, const struct filtered_call *calls, size_t cnt)
+static bool are_let_pass(pid_t tid, lets_pass_fn lets_pass, const struct filtered_call *calls, size_t cnt)
 {
 	uint64_t mode = 0, filters = 0, own = 0;
 
@@ -391,5 +395,22 @@ bool injection_is_survived(pid_t tid, const struct filtered_call *calls, size_t 
 	if (mode != SECCOMP_MODE_FILTER || proc_status_number(tid, "Seccomp_filters", 10, &filters))
 		return false;
 	return (!proc_status_number(getpid(), "Seccomp_filters", 10, &own) && filters == own) ||
-	       filters_are_survived(tid, filters, calls, cnt);
+	       filters_let_pass(tid, filters, lets_pass, calls, cnt);
+}
+
+bool injection_is_survived(pid_t tid, const struct filtered_call *calls, size_t cnt)
+{
+	return are_let_pass(tid, filter_is_survived, calls, cnt);
+}
+
+bool call_restart_plainly(pid_t tid)
+{
+	const struct filtered_call restart = {.number = SYS_restart_syscall};
+	struct user_regs_struct regs;
+
+	if (ptrace(PTRACE_GETREGS, tid, NULL, &regs) || (long)regs.orig_rax < 0 ||
+	    (long)regs.rax != -ERESTART_RESTARTBLOCK || are_let_pass(tid, filter_allows, &restart, 1))
+		return false;
+	regs.rax = (unsigned long long)-ERESTARTNOHAND;
+	return !ptrace(PTRACE_SETREGS, tid, NULL, &regs);
 }

@@ -50,6 +50,14 @@ void injection_end(const struct injection *injection);
 bool call_is_restarted(long result);
 
 /*
+ * The kernel has interrupted poll(2), a sleep or the like for a stop, and makes restart_syscall(2) go on with
+ * it. A filter (seccomp(2)) that does not know that call may kill the program for it: then the thread, in its
+ * stop, is made to make the call itself once more, whose timeout begins anew. A handler still makes it fail
+ * with EINTR. True if that was so.
+ */
+bool call_restart_plainly(pid_t tid);
+
+/*
  * Writes into the thread's memory, even if it is not writable. 0 or -errno. `size` is a multiple of 8.
  */
 int injection_write(pid_t tid, uint64_t to, const void *bytes, size_t size);

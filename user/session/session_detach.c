@@ -17,6 +17,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "process/inject.h"
 #include "process/proc_status.h"
 #include "session/session_internal.h"
 
@@ -71,6 +72,8 @@ static void on_last_stop(struct session *session, struct session_thread *thread,
 	thread->held = true;
 	if (!signal && !thread->group_stop)
 		session_undo_eintr(thread);
+	else
+		call_restart_plainly(thread->tid);
 }
 
 /*

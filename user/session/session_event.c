@@ -22,6 +22,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "model/sideband.h"
+#include "process/inject.h"
 #include "process/proc_status.h"
 #include "session/session_internal.h"
 
@@ -241,6 +242,9 @@ static int on_event_stop(struct session *session, struct session_thread *thread,
 
 static int on_signal_stop(struct session *session, struct session_thread *thread, int signal)
 {
+	/* A step's trap comes often, and in no call. */
+	if (signal != SIGTRAP)
+		call_restart_plainly(thread->tid);
 	if (session->started)
 		return ASK_DRIVER(session, signal, thread, signal);
 	if (signal == SIGSTOP && thread->process->runs_itself && !session->is_reached &&

@@ -175,6 +175,7 @@ int session_pass_signal(const struct session *session, struct session_thread *th
 
 /*
  * PTRACE_INTERRUPT makes some system calls fail with EINTR although no signal came (signal(7), "Interruption
- * of system calls and library functions by stop signals"). Makes the thread repeat such a call.
+ * of system calls and library functions by stop signals"). Makes the thread repeat such a call, and one that
+ * could not go on (call_restart_plainly()).
  */
 void session_undo_eintr(const struct session_thread *thread);

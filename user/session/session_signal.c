@@ -7,6 +7,7 @@
 
 #include "arch/arch.h"
 #include "base/array.h"
+#include "process/inject.h"
 #include "process/proc_status.h"
 #include "session/session_internal.h"
 
@@ -81,8 +82,9 @@ void session_undo_eintr(const struct session_thread *thread)
 {
 	struct user_regs_struct regs;
 
-	if (ptrace(PTRACE_GETREGS, thread->tid, NULL, &regs) || arch_syscall_result(&regs) != -EINTR ||
-	    !is_never_restarted(arch_syscall_nr(&regs)) || signal_is_due(thread))
+	if (call_restart_plainly(thread->tid) || ptrace(PTRACE_GETREGS, thread->tid, NULL, &regs) ||
+	    arch_syscall_result(&regs) != -EINTR || !is_never_restarted(arch_syscall_nr(&regs)) ||
+	    signal_is_due(thread))
 		return;
 	arch_syscall_repeat(&regs);
 	ptrace(PTRACE_SETREGS, thread->tid, NULL, &regs);

@@ -115,22 +115,22 @@ uint32_t filter_action(const struct sock_filter *filter, size_t cnt, const struc
 	return SECCOMP_RET_KILL_PROCESS;
 }
 
-static bool is_survived(uint32_t action)
-{
-	switch (action & SECCOMP_RET_ACTION_FULL) {
-	case SECCOMP_RET_ALLOW:
-	case SECCOMP_RET_LOG:
-	case SECCOMP_RET_ERRNO:
-		return true;
-	default:
-		return false;
-	}
-}
-
-bool filter_is_survived(const struct sock_filter *filter, size_t cnt, const struct filtered_call *call)
+static uint32_t action_for(const struct sock_filter *filter, size_t cnt, const struct filtered_call *call)
 {
 	struct seccomp_data data = {.nr = (int)call->number, .arch = AUDIT_ARCH_X86_64};
 
 	memcpy(data.args, call->args, sizeof(data.args));
-	return is_survived(filter_action(filter, cnt, &data));
+	return filter_action(filter, cnt, &data) & SECCOMP_RET_ACTION_FULL;
+}
+
+bool filter_allows(const struct sock_filter *filter, size_t cnt, const struct filtered_call *call)
+{
+	uint32_t action = action_for(filter, cnt, call);
+
+	return action == SECCOMP_RET_ALLOW || action == SECCOMP_RET_LOG;
+}
+
+bool filter_is_survived(const struct sock_filter *filter, size_t cnt, const struct filtered_call *call)
+{
+	return filter_allows(filter, cnt, call) || action_for(filter, cnt, call) == SECCOMP_RET_ERRNO;
 }
