@@ -224,13 +224,11 @@ static int add_sample(struct samples *samples, const struct stack_sample *record
 /* The hit's stack, behind `calls` calls that are not on it. */
 static int hit_stack(const struct hit *hit, size_t calls, struct sample_stack *ret_stack)
 {
-	*ret_stack = (struct sample_stack){.reached = hit_reg(hit, HIT_SP), .cnt = calls + hit->stack_cnt};
-	ret_stack->ips = calloc(2 * ret_stack->cnt, sizeof(*ret_stack->ips));
-	if (!ret_stack->ips)
+	if (sample_stack_new(ret_stack, calls + hit->stack_cnt))
 		return -ENOMEM;
+	ret_stack->reached = hit_reg(hit, HIT_SP);
 	for (size_t i = calls; i < ret_stack->cnt; i++)
 		ret_stack->ips[i] = hit->stack[i - calls] - !!i;
-	ret_stack->cfas = ret_stack->ips + ret_stack->cnt;
 	return 0;
 }
 

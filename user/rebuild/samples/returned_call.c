@@ -60,11 +60,9 @@ static int look_up(const struct sample_items *items, size_t first, struct sample
 		return 0;
 	seen = &items->items[first];
 	free(stack->ips);
-	*stack = (struct sample_stack){.cnt = seen->cnt - frame, .reached = seen->reached};
-	stack->ips = calloc(2 * stack->cnt, sizeof(*stack->ips));
-	if (!stack->ips)
+	if (sample_stack_new(stack, seen->cnt - frame))
 		return -ENOMEM;
-	stack->cfas = stack->ips + stack->cnt;
+	stack->reached = seen->reached;
 	memcpy(stack->ips, seen->ips + frame, stack->cnt * sizeof(*stack->ips));
 	memcpy(stack->cfas, seen->cfas + frame, stack->cnt * sizeof(*stack->cfas));
 	return 0;

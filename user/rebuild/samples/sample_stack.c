@@ -84,6 +84,15 @@ static size_t read_walked(struct history *history, const struct stack_sample *sa
 	return cnt;
 }
 
+int sample_stack_new(struct sample_stack *ret_stack, size_t cnt)
+{
+	*ret_stack = (struct sample_stack){.ips = calloc(2 * cnt, sizeof(*ret_stack->ips)), .cnt = cnt};
+	if (!ret_stack->ips)
+		return -ENOMEM;
+	ret_stack->cfas = ret_stack->ips + cnt;
+	return 0;
+}
+
 uint64_t sample_stack_leaf(const struct stack_sample *sample)
 {
 	if (sample->flags & SAMPLE_HAS_REGS)
@@ -111,10 +120,8 @@ int sample_stack_read(struct history *history, const struct stack_sample *sample
 	cap = sample->ip_cnt + user.cnt;
 	if (!cap)
 		return 0;
-	ret_stack->ips = calloc(2 * cap, sizeof(*ret_stack->ips));
-	if (!ret_stack->ips)
+	if (sample_stack_new(ret_stack, cap))
 		return -ENOMEM;
-	ret_stack->cfas = ret_stack->ips + cap;
 	ret_stack->cnt = read_walked(history, sample, !user.cnt, ret_stack->ips);
 	for (size_t i = 0; i < user.cnt; i++) {
 		ret_stack->cfas[ret_stack->cnt] = cfas[i];

@@ -17,6 +17,9 @@ struct sample_stack {
 	uint64_t leaf; /* with no stack: where it was; 0: not known */
 };
 
+/* With room for so many frames, all 0; its `ips` are the caller's to free. 0 or -ENOMEM. */
+int sample_stack_new(struct sample_stack *ret_stack, size_t cnt);
+
 /* Where the thread was in its own code; 0: not known. */
 uint64_t sample_stack_leaf(const struct stack_sample *sample);
 
