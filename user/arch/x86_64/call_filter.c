@@ -123,14 +123,19 @@ static uint32_t action_for(const struct sock_filter *filter, size_t cnt, const s
 	return filter_action(filter, cnt, &data) & SECCOMP_RET_ACTION_FULL;
 }
 
+static bool is_allowed(uint32_t action)
+{
+	return action == SECCOMP_RET_ALLOW || action == SECCOMP_RET_LOG;
+}
+
 bool filter_allows(const struct sock_filter *filter, size_t cnt, const struct filtered_call *call)
 {
-	uint32_t action = action_for(filter, cnt, call);
-
-	return action == SECCOMP_RET_ALLOW || action == SECCOMP_RET_LOG;
+	return is_allowed(action_for(filter, cnt, call));
 }
 
 bool filter_is_survived(const struct sock_filter *filter, size_t cnt, const struct filtered_call *call)
 {
-	return filter_allows(filter, cnt, call) || action_for(filter, cnt, call) == SECCOMP_RET_ERRNO;
+	uint32_t action = action_for(filter, cnt, call);
+
+	return is_allowed(action) || action == SECCOMP_RET_ERRNO;
 }
