@@ -463,6 +463,11 @@ int samples_drain_ms(const struct samples *samples)
 	return samples->perf ? perf_samples_drain_ms(samples->perf) : -1;
 }
 
+size_t samples_ring_bytes(const struct samples *samples)
+{
+	return samples->config.ring_bytes;
+}
+
 uint64_t samples_unready_cnt(const struct samples *samples)
 {
 	return samples->perf ? 0 : samples->bpf->bss->unready_cnt;

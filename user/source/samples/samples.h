@@ -104,6 +104,9 @@ int samples_lives_fd(const struct samples *samples);
 /* Births and ends that were lost, because samples_lives() was not called in time. */
 uint64_t samples_untold_cnt(const struct samples *samples);
 
+/* Of the rings of all processors together. */
+size_t samples_ring_bytes(const struct samples *samples);
+
 /*
  * So often nothing is known of who had the processor while a thread could run, since more than
  * SAMPLES_THREADS_MAX others could, too.

@@ -24,7 +24,6 @@ struct sampled {
 	struct samples *samples;
 	struct samples_events events;
 	uint64_t wanted_ns; /* of the past, as the user asked, or by default */
-	size_t ring_bytes;
 	bool freezes;
 	bool is_full; /* it was told that there are too many processes */
 };
@@ -38,7 +37,7 @@ static bool is_here(void)
 static size_t ring_bytes(const struct source_options *options)
 {
 	if (options->ring_size || !options->last_ns)
-		return options->ring_size ? options->ring_size : SAMPLES_RING_DEFAULT;
+		return options->ring_size;
 	return (size_t)((double)SAMPLES_RING_DEFAULT / REACH_S * (double)options->last_ns / NS_PER_S);
 }
 
@@ -95,7 +94,6 @@ static int open_samples(void **ret_self, const struct source_config *config)
 		return err;
 	warn_of_cost(options->frequency);
 	sampled->freezes = config->pause;
-	sampled->ring_bytes = samples_config.ring_bytes;
 	sampled->wanted_ns = options->last_ns ? options->last_ns : (uint64_t)REACH_S * NS_PER_S;
 	*ret_self = TAKE_PTR(sampled);
 	return 0;
@@ -219,7 +217,7 @@ static uint64_t kept_from(const struct snapshot *snapshot, uint32_t flag)
 static void say_held(const struct sampled *sampled, double held_s, const char *what)
 {
 	double wanted_s = (double)sampled->wanted_ns / NS_PER_S,
-	       s_per_m = held_s / (double)sampled->ring_bytes * BYTES_PER_M;
+	       s_per_m = held_s / (double)samples_ring_bytes(sampled->samples) * BYTES_PER_M;
 	unsigned int size_m = 1;
 
 	while (size_m < MOST_M && s_per_m * size_m < wanted_s)
