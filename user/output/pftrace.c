@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/containers/hash_index.h"
 #include "base/utf8.h"
 #include "output/bytes/proto.h"
 #include "output/names.h"
@@ -246,7 +247,7 @@ static struct kept_event *kept_of(struct writer *writer, const struct slice *sli
 {
 	const struct symbol *symbol = slice_plain(slice);
 
-	return symbol ? &writer->kept[(uintptr_t)symbol * 0x9e3779b97f4a7c15ull >> (64 - KEPT_BITS)] : NULL;
+	return symbol ? &writer->kept[hash_place(symbol, KEPT_BITS)] : NULL;
 }
 
 static void describe_slice(struct writer *writer, const struct slice *slice)

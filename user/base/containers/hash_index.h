@@ -23,6 +23,12 @@ struct hash_index {
 	size_t cnt, cap;
 };
 
+/* A place for the address in a table of 2^bits, in which the newest one takes it. */
+static inline size_t hash_place(const void *address, unsigned int bits)
+{
+	return (uintptr_t)address * 0x9e3779b97f4a7c15 >> (64 - bits);
+}
+
 /*
  * The next item with this hash, HASH_INDEX_END after the last. Set *at to 0 before the first call; leave it
  * alone afterwards.

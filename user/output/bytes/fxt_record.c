@@ -305,7 +305,7 @@ void fxt_event_begin(struct fxt *fxt, enum fxt_event type, uint64_t pid, uint64_
 
 static struct kept_event *kept_of(struct fxt *fxt, const void *key)
 {
-	return &fxt->kept[(uintptr_t)key * 0x9e3779b97f4a7c15ull >> (64 - KEPT_BITS)];
+	return &fxt->kept[hash_place(key, KEPT_BITS)];
 }
 
 void fxt_event_keep(struct fxt *fxt, const void *key)
