@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Runs tests, given as programs (cmocka) and scripts (tests/e2e/lib.sh), several at a time and in the order
 # given. Shows what fails, what is skipped and why, counts, and names what took longest. What one test prints
-# stays together. Usage: tests/run.sh TEST...
+# stays together; what failed is named again at the end. Usage: tests/run.sh TEST...
 #	JOBS=1		how many tests at a time (default: one more than there are processors, since most tests often wait)
 #	ALONE='T...'	these run after the others, one at a time
 #	BESIDE='T...'	these run beside those that are alone (unless JOBS=1), one at a time, and let them go first
@@ -42,6 +42,9 @@ show() {
 	elif [ $bad -ne 0 ]; then
 		grep -vE '^ok - |^\[       OK \]|^\[ RUN' "$out" | sed 's/^/      | /' | head -60
 	fi
+	[ $bad -eq 0 ] || {
+		grep -hE '^not ok - |^\[  FAILED  \] test_.*[^)]$' "$out" || echo "status $status"
+	} | sort -u | sed "s|^|  ${1#"$BUILD"/}: |" >>"$RUN_DIR/failed"
 }
 
 # Kills the test once it stands still: on a busy machine it may be slow, so what counts is that its output
@@ -129,6 +132,7 @@ run "$JOBS" 0 "$@"
 }
 awk '{ print $4, $5 }' "$RUN_DIR/counts" | slowest 'slowest tests'
 cat "$RUN_DIR"/*.times 2>/dev/null | slowest 'slowest checks'
+[ ! -e "$RUN_DIR/failed" ] || { echo 'failed:' && cat "$RUN_DIR/failed"; }
 awk -v tests=$tests -v took=$(($(clock) - began)) '
 	{ passed += $1; failed += $2; skipped += $3 }
 	END {
