@@ -75,6 +75,11 @@ wait_until() {
 	return 1
 }
 
+# asleep PID: all of its threads wait for something.
+asleep() {
+	[ -d "/proc/$1" ] && ! cat /proc/"$1"/task/*/status | grep '^State:' | grep -qv '(sleeping)'
+}
+
 # wait_for FILE TEXT: until the file contains the text.
 wait_for() {
 	wait_until grep -sF -- "$2" "$1" || {

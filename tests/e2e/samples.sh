@@ -367,8 +367,7 @@ threading.Thread(target=lock.acquire, daemon=True).start()
 print(flush=True)
 time.sleep(60)' >"$tmp/ready" &
 	hung=$!
-	wait_until test -s "$tmp/ready"
-	sleep 0.2
+	wait_until test -s "$tmp/ready" && wait_until asleep $hung
 	"$trailcam" attach --source samples --duration 300ms -o "$tmp/hung.json" --keep-recording "$tmp/hung" $hung 2>"$tmp/err" &&
 		"$trailcam" decode -o "$tmp/again.json" "$tmp/hung" 2>"$tmp/err" && cmp "$tmp/hung.json" "$tmp/again.json"
 	status=$?
@@ -397,7 +396,6 @@ int main(void)
 	pthread_t thread;
 	if (pipe(ends) || pthread_create(&thread, NULL, works, NULL))
 		return 1;
-	usleep(100000);
 	puts("ready");
 	fflush(stdout);
 	getchar();
@@ -409,7 +407,7 @@ waited_before() {
 	"$tmp/early" <"$tmp/go" >"$tmp/ready" &
 	early=$!
 	exec 9>"$tmp/go"
-	wait_until test -s "$tmp/ready"
+	wait_until test -s "$tmp/ready" && wait_until asleep $early
 	"$@" "$trailcam" attach -v --source samples -t woken_late -o "$tmp/early.json" $early 2>"$tmp/err" &
 	attaching=$!
 	wait_until grep -qs 'debug: attached' "$tmp/err"
@@ -495,8 +493,7 @@ restarted() {
 print(flush=True)
 select.poll().poll(60000)' >"$tmp/polling" &
 	hung=$!
-	wait_until test -s "$tmp/polling"
-	sleep 0.2
+	wait_until test -s "$tmp/polling" && wait_until asleep $hung
 	kill -STOP $hung
 	wait_until grep -qs '^State:.*stopped' /proc/$hung/status
 	kill -CONT $hung
@@ -522,8 +519,7 @@ lock.acquire()
 print(flush=True)
 lock.acquire()' >"$tmp/late" &
 	hung=$!
-	wait_until test -s "$tmp/late"
-	sleep 0.2
+	wait_until test -s "$tmp/late" && wait_until asleep $hung
 	unshare -T --fork --monotonic 100000 "$trailcam" attach --source samples --duration 300ms -o "$tmp/hung.json" $hung 2>"$tmp/err"
 	kill $hung
 	python3 -c '

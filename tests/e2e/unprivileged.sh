@@ -57,7 +57,7 @@ print(os.getpid(), flush=True)
 time.sleep(60)' >"$tmp/hung" &
 	wait_until test -s "$tmp/hung"
 	hung=$(cat "$tmp/hung") ours="$ours $hung"
-	sleep 0.2
+	wait_until asleep "$hung"
 	recorded attach -p "$hung" --duration 300ms -o "$own/hung.json" --keep-recording "$own/hung" && "$trailcam" decode -o "$tmp/again.json" "$own/hung" 2>"$tmp/err" && cmp "$own/hung.json" "$tmp/again.json"
 	status=$?
 	kill "$hung"
