@@ -17,8 +17,8 @@
 #include "condition/prints.h"
 #include "process/attach_check.h"
 #include "process/cgroup.h"
-#include "process/command_line.h"
 #include "process/proc_status.h"
+#include "process/program.h"
 #include "trigger/privilege.h"
 
 /* Programs that include trailcam.h pass the beginning of what they mark. */

@@ -7,8 +7,8 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "process/attach_check.h"
-#include "process/command_line.h"
 #include "process/proc_status.h"
+#include "process/program.h"
 
 void process_list_release(struct process_list *list)
 {

@@ -7,7 +7,9 @@
  * 	event stop -> registers of the call -> its entry -> its exit -> event stop -> own registers
  *
  * The syscall instruction is followed by code that restores mask and registers and jumps back to where the
- * thread was. It runs only if we die before we can do the same by ptrace.
+ * thread was. It runs only if we die before we can do the same by ptrace. Whoever comes next may find the
+ * thread still in it: so before other code takes its place, that thread is made to be where it would be
+ * behind it. Else there is no code at all between an end and the next begin.
  *
  * Single-stepping over the call was rejected: the kernel forces the step's SIGTRAP on the thread, and resets
  * its action where that ignores it.
@@ -15,11 +17,12 @@
 #include "process/inject.h"
 
 #include <errno.h>
-#include <linux/filter.h>
 #include <linux/rseq.h>
-#include <linux/seccomp.h>
 #include <sched.h>
 #include <signal.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
@@ -28,16 +31,10 @@
 #include <unistd.h>
 
 #include "arch/arch.h"
-#include "base/array.h"
+#include "base/file/reading.h"
 #include "process/memory.h"
 #include "process/proc_status.h"
 
-#ifndef PTRACE_GET_SYSCALL_USER_DISPATCH_CONFIG /* Linux 6.4 */
-#define PTRACE_GET_SYSCALL_USER_DISPATCH_CONFIG 0x4211
-#endif
-
-/* The results are of include/linux/errno.h. */
-enum { ERESTARTSYS = 512, ERESTARTNOHAND = 514, ERESTART_RESTARTBLOCK = 516 };
 enum { SYSCALL_STOP = SIGTRAP | 0x80, USER_CODE_64 = 0x33 };
 
 bool call_is_restarted(long result)
@@ -47,23 +44,34 @@ bool call_is_restarted(long result)
 
 /* ---- the code ---- */
 
-struct code {
-	uint8_t bytes[INJECTION_BYTES];
-	size_t size;
+enum { OWN_REGS = 9 };
+
+/* None of these instructions changes flags or memory. */
+struct __attribute__((packed)) code {
+	uint8_t call[2]; /* syscall: the one that is wanted */
+	/* mov $value, %register, and syscall: rt_sigprocmask(SIG_SETMASK, &mask, NULL, 8) */
+	uint8_t to_rsi[2];
+	uint64_t mask_at;
+	uint8_t to_eax[1];
+	uint32_t number;
+	uint8_t to_edi[1];
+	uint32_t how;
+	uint8_t to_edx[1];
+	uint32_t old;
+	uint8_t to_r10d[2];
+	uint32_t size;
+	uint8_t set_mask[2];
+	struct __attribute__((packed)) {
+		uint8_t to[2];
+		uint64_t value;
+	} own[OWN_REGS]; /* registers of the two calls */
+	uint8_t jump[6]; /* jmp *0(%rip) */
+	uint64_t rip;
+	uint8_t nothing[45];
+	uint64_t mask;
 };
 
-static void put(struct code *code, const void *bytes, size_t size)
-{
-	memcpy(code->bytes + code->size, bytes, size);
-	code->size += size;
-}
-
-#define PUT(code, ...) put(code, (const uint8_t[]){__VA_ARGS__}, sizeof((const uint8_t[]){__VA_ARGS__}))
-
-static void put_address(struct code *code, uint64_t value)
-{
-	put(code, &value, sizeof(value));
-}
+_Static_assert(sizeof(struct code) == INJECTION_BYTES, "what others reserve for it");
 
 /* Where the thread was, if the kernel will not restart an interrupted system call. */
 static struct user_regs_struct before_call(const struct user_regs_struct *regs)
@@ -78,36 +86,51 @@ static struct user_regs_struct before_call(const struct user_regs_struct *regs)
 	return before;
 }
 
-/* None of these instructions changes flags or memory. */
 static void make_code(struct code *code, const struct injection *injection)
 {
 	const struct user_regs_struct regs = before_call(&injection->regs);
-	/* The registers of the two calls. */
-	const struct {
-		uint8_t rex, opcode;
-		uint64_t value;
-	} own[] = {
-		{0x48, 0xb8, regs.rax}, {0x48, 0xb9, regs.rcx}, {0x48, 0xba, regs.rdx},
-		{0x48, 0xbe, regs.rsi}, {0x48, 0xbf, regs.rdi}, {0x49, 0xb8, regs.r8},
-		{0x49, 0xb9, regs.r9},	{0x49, 0xba, regs.r10}, {0x49, 0xbb, regs.r11},
-	};
 
-	PUT(code, 0x0f, 0x05); /* syscall: the one that is wanted */
-	PUT(code, 0x48, 0xbe); /* mov $mask, %rsi */
-	put_address(code, injection->at + INJECTION_BYTES - sizeof(injection->mask));
-	PUT(code, 0xb8, SYS_rt_sigprocmask, 0, 0, 0);	  /* mov $SYS_rt_sigprocmask, %eax */
-	PUT(code, 0xbf, SIG_SETMASK, 0, 0, 0);		  /* mov $SIG_SETMASK, %edi */
-	PUT(code, 0xba, 0, 0, 0, 0);			  /* mov $0, %edx */
-	PUT(code, 0x41, 0xba, sizeof(uint64_t), 0, 0, 0); /* mov $8, %r10d */
-	PUT(code, 0x0f, 0x05);				  /* syscall */
-	for (size_t i = 0; i < ARRAY_SIZE(own); i++) {
-		PUT(code, own[i].rex, own[i].opcode); /* mov $value, %register */
-		put_address(code, own[i].value);
-	}
-	PUT(code, 0xff, 0x25, 0, 0, 0, 0); /* jmp *0(%rip) */
-	put_address(code, regs.rip);
-	code->size = INJECTION_BYTES - sizeof(injection->mask);
-	put_address(code, injection->mask);
+	*code = (struct code){
+		.call = {0x0f, 0x05},
+		.to_rsi = {0x48, 0xbe},
+		.mask_at = injection->at + offsetof(struct code, mask),
+		.to_eax = {0xb8},
+		.number = SYS_rt_sigprocmask,
+		.to_edi = {0xbf},
+		.how = SIG_SETMASK,
+		.to_edx = {0xba},
+		.to_r10d = {0x41, 0xba},
+		.size = sizeof(code->mask),
+		.set_mask = {0x0f, 0x05},
+		.own = {{{0x48, 0xb8}, regs.rax},
+			{{0x48, 0xb9}, regs.rcx},
+			{{0x48, 0xba}, regs.rdx},
+			{{0x48, 0xbe}, regs.rsi},
+			{{0x48, 0xbf}, regs.rdi},
+			{{0x49, 0xb8}, regs.r8},
+			{{0x49, 0xb9}, regs.r9},
+			{{0x49, 0xba}, regs.r10},
+			{{0x49, 0xbb}, regs.r11}},
+		.jump = {0xff, 0x25},
+		.rip = regs.rip,
+		.mask = injection->mask,
+	};
+}
+
+/* What the code would do, for a thread that stands in it. */
+static void take_from_code(const struct code *code, struct user_regs_struct *regs)
+{
+	regs->rax = code->own[0].value;
+	regs->rcx = code->own[1].value;
+	regs->rdx = code->own[2].value;
+	regs->rsi = code->own[3].value;
+	regs->rdi = code->own[4].value;
+	regs->r8 = code->own[5].value;
+	regs->r9 = code->own[6].value;
+	regs->r10 = code->own[7].value;
+	regs->r11 = code->own[8].value;
+	regs->rip = code->rip;
+	regs->orig_rax = (unsigned long long)-1;
 }
 
 /* ---- the call ---- */
@@ -213,11 +236,11 @@ static int step_back_from_call(struct injection *injection)
 uint64_t injection_mark(uint64_t at)
 {
 	const struct injection injection = {.at = at};
-	struct code code = {0};
+	struct code code;
 	uint64_t mark;
 
 	make_code(&code, &injection);
-	memcpy(&mark, code.bytes, sizeof(mark));
+	memcpy(&mark, &code, sizeof(mark));
 	return mark;
 }
 
@@ -257,10 +280,89 @@ static void abort_sequence(struct injection *injection)
 	ptrace(PTRACE_SETREGS, tid, NULL, &injection->regs);
 }
 
+/* ---- what one has left that was killed ---- */
+
+bool injection_stop(pid_t tid)
+{
+	enum { TRIES = 1000 };
+	const struct timespec moment = {.tv_nsec = 1000000};
+	siginfo_t info = {0};
+
+	if (ptrace(PTRACE_INTERRUPT, tid, NULL, NULL))
+		return false;
+	for (int i = 0; i < TRIES && !info.si_pid; i++) {
+		if (i)
+			nanosleep(&moment, NULL);
+		if (waitid(P_PID, (id_t)tid, &info, WSTOPPED | WNOHANG | WNOWAIT | __WALL))
+			return false;
+	}
+	return info.si_pid;
+}
+
+static bool is_left(const struct injection *injection)
+{
+	uint64_t mark;
+
+	return !injection->ours &&
+	       memory_read(injection->tid, injection->at, &mark, sizeof(mark)) == sizeof(mark) &&
+	       mark == injection_mark(injection->at);
+}
+
+static bool is_inside(const struct injection *injection, uint64_t ip)
+{
+	return ip - injection->at < INJECTION_BYTES;
+}
+
+/* Where it goes on, if it waits for something and the kernel says so; else 0. */
+static uint64_t waits_at(pid_t tid)
+{
+	char path[64], text[256];
+	const char *last;
+
+	snprintf(path, sizeof(path), "/proc/%d/syscall", (int)tid);
+	last = reading_text(path, text, sizeof(text)) ? strrchr(text, ' ') : NULL;
+	return last ? strtoull(last, NULL, 16) : 0;
+}
+
+static int take_back(const struct injection *injection, const struct code *left, pid_t tid)
+{
+	uint64_t at = waits_at(tid);
+	struct user_regs_struct regs;
+
+	if (at && !is_inside(injection, at))
+		return 0;
+	if (ptrace(PTRACE_GETREGS, tid, NULL, &regs) &&
+	    (!injection_stop(tid) || ptrace(PTRACE_GETREGS, tid, NULL, &regs)))
+		return proc_has_ended(tid) ? 0 : -EBUSY;
+	if (!is_inside(injection, regs.rip))
+		return 0;
+	take_from_code(left, &regs);
+	if (ptrace(PTRACE_SETSIGMASK, tid, (void *)sizeof(left->mask), &left->mask) ||
+	    ptrace(PTRACE_SETREGS, tid, NULL, &regs))
+		return -errno;
+	return 0;
+}
+
+/* The code stays until then, should we be killed, too. */
+static int take_all_back(struct injection *injection)
+{
+	CLEANUP(closedirp) DIR *threads = proc_threads(injection->tid);
+	struct code left;
+	int err = 0;
+
+	if (!threads || memory_read(injection->tid, injection->at, &left, sizeof(left)) != sizeof(left))
+		return -EBUSY;
+	for (pid_t tid; !err && (tid = proc_next(threads));)
+		err = take_back(injection, &left, tid);
+	if (!err && ptrace(PTRACE_GETREGS, injection->tid, NULL, &injection->regs))
+		err = -errno;
+	return err;
+}
+
 int injection_begin(struct injection *injection, int *signal)
 {
 	const pid_t tid = injection->tid;
-	struct code code = {0};
+	struct code code;
 	bool entering;
 	int err = 0;
 
@@ -274,6 +376,8 @@ int injection_begin(struct injection *injection, int *signal)
 		if (!err && !entering && ptrace(PTRACE_GETREGS, tid, NULL, &injection->regs))
 			err = -errno;
 	}
+	if (!err && is_left(injection))
+		err = take_all_back(injection);
 	if (err)
 		return err;
 	if (call_restart_plainly(tid))
@@ -283,8 +387,8 @@ int injection_begin(struct injection *injection, int *signal)
 		return -errno;
 	make_code(&code, injection);
 	if (!injection->ours)
-		return injection_write(tid, injection->at, code.bytes, sizeof(code.bytes));
-	memcpy(injection->ours, code.bytes, sizeof(code.bytes));
+		return injection_write(tid, injection->at, &code, sizeof(code));
+	memcpy(injection->ours, &code, sizeof(code));
 	return 0;
 }
 
@@ -321,12 +425,19 @@ long injection_call(struct injection *injection, long number, const uint64_t arg
 
 void injection_end(const struct injection *injection)
 {
+	const uint8_t nothing[INJECTION_BYTES] = {0};
 	uint64_t pid;
 
 	if (injection->ended)
 		return;
 	ptrace(PTRACE_SETSIGMASK, injection->tid, (void *)sizeof(injection->mask), &injection->mask);
 	ptrace(PTRACE_SETREGS, injection->tid, NULL, &injection->regs);
+	if (!injection->ours) {
+		/* The mark goes last. */
+		injection_write(injection->tid, injection->at + sizeof(uint64_t), nothing,
+				sizeof(nothing) - sizeof(uint64_t));
+		injection_write(injection->tid, injection->at, nothing, sizeof(uint64_t));
+	}
 	if (injection->stop_sent && !proc_status_number(injection->tid, "Tgid", 10, &pid))
 		kill((pid_t)pid, SIGSTOP);
 	if (injection->group_stop)
@@ -345,71 +456,13 @@ int injection_write(pid_t tid, uint64_t to, const void *bytes, size_t size)
 	return 0;
 }
 
-/* ---- what the program has restricted ---- */
-
-/* By its number, from the newest on. Instructions, or -1. */
-static long read_filter(pid_t tid, uint64_t number, struct sock_filter *ret_filter)
-{
-	return ptrace(PTRACE_SECCOMP_GET_FILTER, tid, (void *)number, ret_filter);
-}
-
-typedef bool (*lets_pass_fn)(const struct sock_filter *filter, size_t cnt, const struct filtered_call *call);
-
-/* Each of the `filter_cnt` can be read, and lets all pass. */
-static bool filters_let_pass(pid_t tid, uint64_t filter_cnt, lets_pass_fn lets_pass,
-			     const struct filtered_call *calls, size_t cnt)
-{
-	struct sock_filter filter[BPF_MAXINSNS];
-
-	for (uint64_t i = 0; i < filter_cnt; i++) {
-		long size = read_filter(tid, i, NULL);
-
-		if (size <= 0 || size > BPF_MAXINSNS || read_filter(tid, i, filter) != size)
-			return false;
-		for (size_t j = 0; j < cnt; j++)
-			if (!lets_pass(filter, (size_t)size, &calls[j]))
-				return false;
-	}
-	return true;
-}
-
-/* Linux 6.4 and later tell. */
-static bool calls_are_dispatched(pid_t tid)
-{
-	struct {
-		uint64_t mode, selector, offset, len;
-	} config = {0};
-
-	return !ptrace(PTRACE_GET_SYSCALL_USER_DISPATCH_CONFIG, tid, (void *)sizeof(config), &config) &&
-	       config.mode;
-}
-
-static bool are_let_pass(pid_t tid, lets_pass_fn lets_pass, const struct filtered_call *calls, size_t cnt)
-{
-	uint64_t mode = 0, filters = 0, own = 0;
-
-	if (calls_are_dispatched(tid))
-		return false;
-	if (proc_status_number(tid, "Seccomp", 10, &mode) || !mode)
-		return true;
-	if (mode != SECCOMP_MODE_FILTER || proc_status_number(tid, "Seccomp_filters", 10, &filters))
-		return false;
-	return (!proc_status_number(getpid(), "Seccomp_filters", 10, &own) && filters == own) ||
-	       filters_let_pass(tid, filters, lets_pass, calls, cnt);
-}
-
-bool injection_is_survived(pid_t tid, const struct filtered_call *calls, size_t cnt)
-{
-	return are_let_pass(tid, filter_is_survived, calls, cnt);
-}
-
 bool call_restart_plainly(pid_t tid)
 {
 	const struct filtered_call restart = {.number = SYS_restart_syscall};
 	struct user_regs_struct regs;
 
 	if (ptrace(PTRACE_GETREGS, tid, NULL, &regs) || (long)regs.orig_rax < 0 ||
-	    (long)regs.rax != -ERESTART_RESTARTBLOCK || are_let_pass(tid, filter_allows, &restart, 1))
+	    (long)regs.rax != -ERESTART_RESTARTBLOCK || injection_is_allowed(tid, &restart, 1))
 		return false;
 	regs.rax = (unsigned long long)-ERESTARTNOHAND;
 	return !ptrace(PTRACE_SETREGS, tid, NULL, &regs);

@@ -2,7 +2,8 @@
 /*
  * Makes a traced thread execute system calls for us. Afterwards its registers, signal mask and pending
  * signals are as before; a system call that it slept in is restarted. If we are killed in between, the thread
- * restores its registers and its mask itself. A restartable sequence (rseq(2)) that it stood in is aborted.
+ * restores its registers and its mask itself, and the next one who comes to its process sees to it that it
+ * has. A restartable sequence (rseq(2)) that it stood in is aborted.
  */
 #pragma once
 
@@ -29,24 +30,29 @@ struct injection {
 /*
  * The thread `tid` is in a ptrace stop (PTRACE_SEIZE). It continues from there up to the next instruction,
  * with *signal (NULL or 0: none), which is 0 from then on. `at`: unused executable memory of its process;
- * these and `ours` are set, all else is 0. 0; -ENOTSUP: it is not a 64-bit program's, and is still in its
- * stop; -ESRCH: it has ended or cannot be stopped.
+ * these and `ours` are set, all else is 0. Other threads of its process, which are traced, may be stopped for
+ * it: such a stop is the next one that is seen of them. 0; -ENOTSUP: it is not a 64-bit program's, and is
+ * still in its stop; -ESRCH: it has ended or cannot be stopped; -EBUSY: another thread cannot, which may be
+ * in code that one who was killed has left there.
  */
 int injection_begin(struct injection *injection, int *signal);
 
-/* What injection_begin() writes to `at`, before all that is behind it. */
+/* What injection_begin() writes to `at` before all that is behind it, and injection_end() removes last. */
 uint64_t injection_mark(uint64_t at);
 
 /* Returns the system call's result, or -ESRCH as above. */
 long injection_call(struct injection *injection, long number, const uint64_t args[static 6]);
 
+/* Whether the thread, which is traced, stops soon. Its stop is still to be waited for. */
+bool injection_stop(pid_t tid);
+
 /* Afterwards the thread is held in an event stop (PTRACE_EVENT_STOP), unless it has ended. */
 void injection_end(const struct injection *injection);
 
-/*
- * Whether a system call with this result will be restarted by the kernel, perhaps after a signal
- * (include/linux/errno.h).
- */
+/* Results of calls that the kernel restarts (include/linux/errno.h). */
+enum { ERESTARTSYS = 512, ERESTARTNOHAND = 514, ERESTART_RESTARTBLOCK = 516 };
+
+/* Whether a system call with this result will be restarted by the kernel, perhaps after a signal. */
 bool call_is_restarted(long result);
 
 /*
@@ -72,3 +78,6 @@ struct filtered_call;
  * time; any other one counts as restricted.
  */
 bool injection_is_survived(pid_t tid, const struct filtered_call *calls, size_t cnt);
+
+/* The same, whether its filters allow them. */
+bool injection_is_allowed(pid_t tid, const struct filtered_call *calls, size_t cnt);

@@ -53,7 +53,7 @@ static uint64_t vdso_end(pid_t pid)
 
 /* ---- what tracers do ---- */
 
-static void makes_calls(pid_t target)
+static void call_often(pid_t target)
 {
 	const uint64_t none[6] = {0};
 
@@ -66,17 +66,53 @@ static void makes_calls(pid_t target)
 		injection_end(&injection);
 	}
 	ptrace(PTRACE_DETACH, target, NULL, NULL);
+}
+
+static void makes_calls(pid_t target)
+{
+	call_often(target);
 	_exit(0);
 }
 
-static void dies_behind_call(pid_t target)
+static void call_once(pid_t target)
 {
 	const uint64_t none[6] = {0};
 	struct injection injection = {.tid = target, .at = vdso_end(target) - INJECTION_BYTES};
 
 	if (injection_begin(&injection, NULL) || injection_call(&injection, SYS_getpid, none) != target)
 		_exit(1);
+}
+
+static void dies_behind_call(pid_t target)
+{
+	call_once(target);
 	raise(SIGKILL);
+}
+
+static void seize(pid_t target)
+{
+	if (ptrace(PTRACE_SEIZE, target, NULL, PTRACE_O_TRACESYSGOOD))
+		_exit(1);
+	ptrace(PTRACE_INTERRUPT, target, NULL, NULL);
+	waitpid(target, NULL, __WALL);
+}
+
+/* The next tracer comes while the target is still in the code of the one that died. */
+static void dies_before_next(pid_t target)
+{
+	pid_t tracer = getpid();
+
+	if (fork()) {
+		call_once(target);
+		kill(target, SIGSTOP);
+		raise(SIGKILL);
+	}
+	while (getppid() == tracer)
+		usleep(1000);
+	seize(target);
+	call_often(target);
+	kill(target, SIGCONT);
+	_exit(0);
 }
 
 static void put_shield(struct shield *shield, pid_t target)
@@ -180,6 +216,11 @@ TEST(test_calls)
 TEST(test_death_behind_call)
 {
 	check(dies_behind_call, SIGKILL);
+}
+
+TEST(test_death_before_next)
+{
+	check(dies_before_next, SIGKILL);
 }
 
 TEST(test_death_in_step)

@@ -21,8 +21,8 @@
 #include "ctf/reader.h"
 #include "heap/recording.h"
 #include "process/attach_check.h"
-#include "process/command_line.h"
 #include "process/launch.h"
+#include "process/program.h"
 #include "source/alloc/preload.h"
 
 enum {

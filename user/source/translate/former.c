@@ -12,12 +12,10 @@
 #include <string.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
 #include "process/proc_status.h"
-#include "session/driver.h"
 #include "source/translate/runtime_file.h"
 #include "translate/slot.h"
 
@@ -55,26 +53,13 @@ static bool is_inside(const struct shared *shared, uint64_t addr)
 	return false;
 }
 
-/* False: not soon. */
-static bool stop(pid_t tid)
-{
-	enum { TRIES = 1000 };
-	const struct timespec moment = {.tv_nsec = 1000000};
-
-	if (ptrace(PTRACE_INTERRUPT, tid, NULL, NULL))
-		return false;
-	for (int i = 0; i < TRIES && !session_has_stopped(tid); i++)
-		nanosleep(&moment, NULL);
-	return session_has_stopped(tid);
-}
-
 static bool is_out(const struct injection *injection, const struct shared *shared,
 		   const struct context *context)
 {
 	struct user_regs_struct regs = injection->regs;
 
 	if (context->tid != injection->tid &&
-	    (!stop(context->tid) || ptrace(PTRACE_GETREGS, context->tid, NULL, &regs)))
+	    (!injection_stop(context->tid) || ptrace(PTRACE_GETREGS, context->tid, NULL, &regs)))
 		return false;
 	/* Its slot may have been made ready, and no more. */
 	if (!context->why && regs.gs_base == context->self)

@@ -225,6 +225,16 @@ static int make_arena(struct injection *injection, uint64_t name, const struct r
 	return 0;
 }
 
+/* Those of a trailcam that was killed before it had an arena, or while it removed all: nobody uses them. */
+static bool nops_are_left(pid_t tid, const struct probe_mirror *mirror)
+{
+	CLEANUP(maps_release) struct maps maps = {0};
+	const struct map *nops = maps_read(&maps, tid) ? NULL : maps_find(&maps, NOPS_AT);
+
+	return nops && nops->mapping.addr == NOPS_AT && !maps_find(&maps, ARENA_BASE) &&
+	       !strncmp(nops->mapping.name, mirror->path, strlen(mirror->path));
+}
+
 /* Of the file that has them, which the program itself opens. */
 static int map_nops(struct injection *injection, uint64_t at, const struct probe_mirror *mirror, size_t cnt)
 {
@@ -239,6 +249,8 @@ static int map_nops(struct injection *injection, uint64_t at, const struct probe
 	err = write_name(injection, at, mirror->path);
 	if (err)
 		return err;
+	if (nops_are_left(injection->tid, mirror))
+		unmap(injection, NOPS_AT, NOPS_MAX * NOP_SIZE);
 	fd = injection_call(injection, SYS_openat, open_args);
 	if (fd < 0)
 		return fail_errno((int)fd, "it cannot open %s, for its probes", mirror->path);
@@ -338,15 +350,11 @@ static int begin_in_arena(struct injection *injection, pid_t tid, const struct a
 
 static void end(const struct injection *injection)
 {
-	const uint8_t nothing[PLACE_BYTES] = {0};
+	const uint8_t nothing[NAME_BYTES] = {0};
 
+	if (!injection->ended)
+		injection_write(injection->tid, injection->at - NAME_BYTES, nothing, sizeof(nothing));
 	injection_end(injection);
-	if (injection->ended)
-		return;
-	injection_write(injection->tid, injection->at - NAME_BYTES, nothing, NAME_BYTES);
-	injection_write(injection->tid, injection->at + sizeof(uint64_t), nothing,
-			INJECTION_BYTES - sizeof(uint64_t));
-	injection_write(injection->tid, injection->at, nothing, sizeof(uint64_t));
 }
 
 int inject(pid_t tid, const struct arena_config *config, struct arena **ret_arena,
