@@ -22,7 +22,7 @@ ORACLES := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/oracle/*.c))
 # decoder.
 TEST_PACKAGES := g++ golang-go nodejs ocaml-nox python3 rustc gperf hexyl runc podman fzf bsdutils linux-perf util-linux libcap2-bin xz-utils zstd \
 	qemu-system-x86 valgrind busybox-static gcc-12 zsh fish dpkg-dev chromium firefox-esr \
-	musl-tools libjemalloc2 libtcmalloc-minimal4 libmimalloc2.0 tmux sqlite3 redis-server redis-tools
+	musl-tools libjemalloc2 libtcmalloc-minimal4 libmimalloc2.0 tmux sqlite3 luajit redis-server redis-tools
 
 define unit_rule
 $(BUILD)/tests/unit/$(1)/%: tests/unit/$(1)/%.c $(foreach m,$(call below,$(1)),$(BUILD)/lib/$(m).a)

@@ -140,8 +140,8 @@ check 'a target stopped by job control stays so until SIGCONT' stopped
 # --- who is meant
 
 by_name() {
-	cp "$programs/server" "$tmp/oddly-named"
-	start n "$tmp/oddly-named" && attach --comm oddly-named || return 1
+	cp "$programs/server" "$tmp/odd-$$"
+	start n "$tmp/odd-$$" && attach --comm odd-$$ || return 1
 	say n work quit
 	ends_with 9 $target && ends_with 0 $tracer && says "$tmp/t.tsv" handle
 }
@@ -149,7 +149,7 @@ check '--comm' by_name
 
 # The id as Docker would have it, in whichever hierarchy can be written.
 make_cgroup() {
-	id=$(printf '%064d' $$)
+	id=$(printf '%-64d' $$ | tr ' ' 0)
 	for root in /sys/fs/cgroup /sys/fs/cgroup/unified /sys/fs/cgroup/pids; do
 		[ -e "$root/cgroup.procs" ] && mkdir -p "$root/trailcam-test-$$/docker-$id.scope" 2>/dev/null &&
 			group=$root/trailcam-test-$$ && break
