@@ -20,7 +20,7 @@ FUZZ_SECONDS ?= 60
 ORACLES := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/oracle/*.c))
 # What the tests need beyond what the build does: programs of other languages to record, and the other
 # decoder.
-TEST_PACKAGES := g++ golang-go nodejs ocaml-nox python3 rustc gperf hexyl runc podman fzf bsdutils linux-perf util-linux libcap2-bin xz-utils zstd \
+TEST_PACKAGES := g++ golang-go nodejs ocaml-nox python3 rustc gperf hexyl runc podman fzf bsdutils linux-perf util-linux procps libcap2-bin xz-utils zstd \
 	qemu-system-x86 valgrind busybox-static gcc-12 zsh fish dpkg-dev chromium firefox-esr \
 	musl-tools libjemalloc2 libtcmalloc-minimal4 libmimalloc2.0 tmux sqlite3 luajit redis-server redis-tools
 

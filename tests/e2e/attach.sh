@@ -4,7 +4,7 @@
 # afterwards.
 . tests/e2e/lib.sh
 ours=
-trap 'for pid in $ours; do kill -9 $pid; done 2>/dev/null; wait; rmdir ${group:+"$group"/docker-* "$group"} 2>/dev/null; rm -rf "$tmp"' EXIT
+trap 'kill_ours $ours; wait 2>/dev/null; rmdir ${group:+"$group"/docker-* "$group"} 2>/dev/null; rm -rf "$tmp"' EXIT
 
 # start NAME [COMMAND...]: a server that waits for commands (say NAME COMMAND...); $target
 start() {

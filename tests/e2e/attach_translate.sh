@@ -4,7 +4,7 @@
 # afterwards, with nothing of ours in it.
 . tests/e2e/lib.sh
 ours=
-trap '{ for pid in $ours; do kill -9 $pid; done; wait; } 2>/dev/null; rm -rf "$tmp"' EXIT
+trap 'kill_ours $ours; wait 2>/dev/null; rm -rf "$tmp"' EXIT
 
 # On a busy machine a program need not come far in a short time.
 durations='300ms 3s 30s'

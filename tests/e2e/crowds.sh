@@ -5,7 +5,7 @@
 . tests/e2e/lib.sh
 many=10000
 running=
-trap 'for pid in $running; do kill $pid; done 2>/dev/null; rm -rf "$tmp"' EXIT
+trap 'kill_ours $running; rm -rf "$tmp"' EXIT
 
 if bpf_missing; then
 	skip 'crowds' "$bpf_reason"

@@ -55,6 +55,14 @@ finish() {
 	exit "$([ "$failures" -eq 0 ] && echo 0 || echo 1)"
 }
 
+# kill_ours PID...: those of them that still are of this session. The number of one that has ended may be
+# somebody else's by now.
+kill_ours() {
+	for pid; do
+		[ "$(ps -o sid= -p "$pid")" = "$(ps -o sid= -p $$)" ] && kill -9 "$pid"
+	done 2>/dev/null
+}
+
 # says FILE TEXT: the file contains the text.
 says() {
 	grep -qF -- "$2" "$1" || {

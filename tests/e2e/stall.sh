@@ -3,7 +3,7 @@
 # What slows a target is said beforehand, bounded, and ends by itself.
 . tests/e2e/lib.sh
 ours=
-trap 'for pid in $ours; do kill -9 $pid; done 2>/dev/null; wait; rm -rf "$tmp"' EXIT
+trap 'kill_ours $ours; wait 2>/dev/null; rm -rf "$tmp"' EXIT
 
 # start: a program of four threads that never stop working; $target
 start() {

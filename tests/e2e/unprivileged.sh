@@ -5,7 +5,7 @@
 chmod 755 "$tmp" && mkdir -m 777 "$tmp/own" && cp "$trailcam" "$programs/logged" "$programs/waits" "$programs/busy" "$programs/exits" "$tmp/own/"
 own=$tmp/own
 ours=
-trap '{ for pid in $ours; do kill -9 $pid; done; wait; } 2>/dev/null; rm -rf "$tmp"' EXIT
+trap 'kill_ours $ours; wait 2>/dev/null; rm -rf "$tmp"' EXIT
 
 # Little memory may be locked, as it is for users.
 nobody='setpriv --reuid 65534 --regid 65534 --clear-groups --inh-caps=-all --ambient-caps=-all --bounding-set=-all prlimit --memlock=65536'
