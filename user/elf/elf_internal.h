@@ -19,6 +19,14 @@ struct elf_handler_list {
 	size_t cnt, cap;
 };
 
+/* What libdw reads of a section that is compressed. */
+struct elf_inflated {
+	uint8_t *bytes;
+	size_t size;
+	const uint8_t *from; /* the section in the file, if it is not inflated yet; else NULL */
+	size_t from_size;
+};
+
 struct elf_file {
 	char *path;
 	int fd;
@@ -47,7 +55,7 @@ struct elf_file {
 	/* Debug information, opened once. */
 	bool dwarf_sought;
 	Dwarf *dwarf;
-	uint8_t **inflated; /* what it reads of sections that are compressed */
+	struct elf_inflated *inflated;
 	size_t inflated_cnt, inflated_cap;
 	struct elf_unit *units;
 	size_t unit_cnt, unit_cap;
@@ -124,6 +132,9 @@ void elf_dwarf_open(struct elf_file *file);
  * stay as they are.
  */
 void elf_inflate(struct elf_file *file, Elf *elf);
+
+/* The lists of where variables are, which elf_inflate() leaves for later: before libdw is asked for them. */
+void elf_inflate_locations(struct elf_file *file);
 
 /* Frees what elf_inflate() made: nobody reads the sections any more. */
 void elf_inflate_release(struct elf_file *file);

@@ -56,6 +56,7 @@ bool elf_parameter_begin(struct elf_file *file, uint64_t addr, struct parameter_
 
 	if (!elf_unit_at(file, addr, &unit) || !dwarf_offdie(file->dwarf, unit, &die))
 		return false;
+	elf_inflate_locations(file);
 	/*
 	 * With -gsplit-dwarf the unit is in a file of its own, which libdw finds where
 	 * the compiler has put it.

@@ -204,23 +204,31 @@ TEST(test_cpp)
 	assert_err(find(file, send, 0, "->nothing", &field), -ENOENT, "it has b, fd, fd, to");
 }
 
-/* What is dropped by the compiler moves the others up. */
+/* What is dropped by the compiler moves the others up. Lists of places are compressed where they are many. */
 TEST(test_dropped_parameters)
 {
 	static const char source[] =
 		"struct s { int a, b; };\n"
 		"static __attribute__((noinline)) int drop(struct s *unused, struct s *x, struct s *y)\n"
-		"{ __asm__ volatile(\"\"); return x->a + y->b; }\n"
+		"{ int a = x->a; __asm__ volatile(\"\" ::: \"rdi\", \"rsi\"); return a + y->b; }\n"
+		"#define F(f) int f(struct s *x) { int a = drop(0, x, x); return a + drop(0, x + a, x); }\n"
+		"#define ALL(f) F(f##0) F(f##1) F(f##2) F(f##3) F(f##4) F(f##5) F(f##6) F(f##7)\n"
+		"ALL(f) ALL(g) ALL(h)\n"
 		"int main(int n, char **v) { struct s s = {n, 2}; return drop(0, &s, (struct s *)v); }\n";
-	CLEANUP(elf_file_closep) struct elf_file *file = NULL;
-	struct elf_field field;
-	struct elf_name name;
+	static const char *const commands[] = {"clang -g -O2 -o drop drop.c",
+					       "clang -g -gz -O2 -o drop drop.c"};
 
-	fixture_build("drop.c", source, "clang -g -O2 -o drop drop.c");
-	file = fixture_open("drop");
-	assert_err(find_name(file, "drop", "x", &name), -EINVAL, "changed its parameters");
-	for (unsigned int nth = 0; nth < 2; nth++)
-		assert_err(find(file, "drop", nth, "->a", &field), -EINVAL, "changed its parameters");
+	for (size_t i = 0; i < ARRAY_SIZE(commands); i++) {
+		CLEANUP(elf_file_closep) struct elf_file *file = NULL;
+		struct elf_field field;
+		struct elf_name name;
+
+		fixture_build("drop.c", source, commands[i]);
+		file = fixture_open("drop");
+		assert_err(find_name(file, "drop", "x", &name), -EINVAL, "changed its parameters");
+		for (unsigned int nth = 0; nth < 2; nth++)
+			assert_err(find(file, "drop", nth, "->a", &field), -EINVAL, "changed its parameters");
+	}
 }
 
 TEST(test_rust)
