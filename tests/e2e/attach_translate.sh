@@ -76,7 +76,7 @@ check 'again and again' again
 
 # As soon as all threads have noticed that they are alone, the next one removes what is there.
 recorded() {
-	translates $busy --duration 300ms && ! grep -q 'earlier trailcam' "$tmp/err"
+	translates $busy "$@" --duration 300ms && ! grep -q 'earlier trailcam' "$tmp/err"
 }
 killed_before() {
 	"$trailcam" attach -q --source translate -p $busy --duration 60s -o "$tmp/killed.fxt" 2>/dev/null &
@@ -92,14 +92,14 @@ check 'after one that was killed' killed_before
 # As soon as its memory is there, without rights at first, while more is done in the thread that has made it.
 cat >"$tmp/kills.py" <<'END'
 import os, subprocess, sys, time
-pid, command = sys.argv[1], sys.argv[2:]
+pid, sign, command = sys.argv[1], sys.argv[2].encode(), sys.argv[3:]
 for turn in range(12):
     front = subprocess.Popen(command, stderr=subprocess.DEVNULL)
     worker = ""
     while not worker:
         worker = open(f"/proc/{front.pid}/task/{front.pid}/children").read().strip()
     end = time.time() + 10
-    while front.poll() is None and time.time() < end and b"memfd:trailcam" not in open(f"/proc/{pid}/maps", "rb").read():
+    while front.poll() is None and time.time() < end and sign not in open(f"/proc/{pid}/maps", "rb").read():
         pass
     time.sleep(max(0, turn - 4) * 0.0001)
     for victim in (int(worker), front.pid):
@@ -114,11 +114,17 @@ for turn in range(12):
             break
         subprocess.run(command[:-1] + ["20ms"], stderr=subprocess.DEVNULL)
 END
+# killed_early SIGN ARG...: as soon as the memory map has the sign
 killed_early() {
-	python3 "$tmp/kills.py" $busy "$trailcam" attach -q --source translate -p $busy -o "$tmp/killed.fxt" --duration 60s && goes_on &&
-		wait_until recorded && ! grep 'runs natively' "$tmp/err" && is_free $busy && goes_on
+	sign=$1
+	shift
+	python3 "$tmp/kills.py" $busy "$sign" "$trailcam" attach -q --source translate -p $busy "$@" -o "$tmp/killed.fxt" --duration 60s && goes_on &&
+		wait_until recorded "$@" && ! grep 'runs natively' "$tmp/err" && is_free $busy && goes_on
 }
-check 'after some that were killed at once' killed_early
+check 'after some that were killed at once' killed_early memfd:trailcam
+if [ -z "$(bpf_missing && echo missing)" ]; then
+	check 'and with probes' killed_early 5500ff000000- -t rarely --skip 1000000
+fi
 
 # What a session that stepped it has left in the padding of its vDSO is no obstacle.
 after_step() {
@@ -288,6 +294,20 @@ static void filter(unsigned int denied, unsigned int action)
 	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
 }
+static void filter_shared(void)
+{
+	struct sock_filter filter[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_mmap, 0, 3),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[3])),
+		BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, MAP_SHARED, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = {6, filter};
+	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
+}
 __attribute__((noinline)) static int fib(int n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }
 int main(int argc, char **argv)
 {
@@ -296,6 +316,8 @@ int main(int argc, char **argv)
 	fcntl(0, F_SETFL, O_NONBLOCK);
 	if (!strcmp(argv[1], "kills"))
 		filter(SYS_madvise, SECCOMP_RET_KILL_PROCESS);
+	if (!strcmp(argv[1], "unshared"))
+		filter_shared();
 	if (!strcmp(argv[1], "errno"))
 		filter(SYS_mount, SECCOMP_RET_ERRNO | EPERM);
 	if (!strcmp(argv[1], "locks") && mlockall(MCL_CURRENT | MCL_FUTURE))
@@ -319,15 +341,17 @@ int main(int argc, char **argv)
 }
 END
 gcc -O1 -w -D_GNU_SOURCE -o "$tmp/guarded" "$tmp/guarded.c" || exit 1
-# guarded MODE TEXT: it is not touched, which is said.
+# guarded MODE TEXT ARG...: it is not touched, which is said.
 guarded() {
 	starts_work "$1" "$tmp/guarded" "$1" || return 1
+	text=$2
+	shift 2
 	for _ in 1 2 3; do
 		for duration in $durations; do
-			translates $worker --duration $duration && is_free $worker || return 1
-			! grep -qF "$2" "$tmp/err" || break
+			translates $worker "$@" --duration $duration && is_free $worker || return 1
+			! grep -qF "$text" "$tmp/err" || break
 		done
-		says "$tmp/err" "$2" || return 1
+		says "$tmp/err" "$text" || return 1
 	done
 	ends_work
 }
@@ -352,6 +376,10 @@ filtered() {
 	starts_work errno "$tmp/guarded" errno && records_fib && ! grep "$restricts" "$tmp/err" && ends_work
 }
 check 'a filter that kills for nothing' filtered
+# Nothing stays of what was mapped before.
+if [ -z "$(bpf_missing && echo missing)" ]; then
+	check 'a filter that refuses shared memory' guarded unshared 'it cannot map the memory' -t main
+fi
 # started TEXT MODE...
 started() {
 	text=$1

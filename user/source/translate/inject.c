@@ -272,7 +272,12 @@ static int make_by_name(struct injection *injection, uint64_t at, const struct a
 
 	if (!err)
 		err = map_nops(injection, at, config->mirror, config->probe_cnt);
-	return err ? err : make_arena(injection, at, &room, ret_arena);
+	if (err)
+		return err;
+	err = make_arena(injection, at, &room, ret_arena);
+	if (err && config->probe_cnt)
+		unmap(injection, NOPS_AT, NOPS_MAX * NOP_SIZE);
+	return err;
 }
 
 /* What is called here and in the runtime while it is recorded, and by what it was asked for. */
