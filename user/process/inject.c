@@ -326,7 +326,7 @@ static uint64_t waits_at(pid_t tid)
 
 static int take_back(const struct injection *injection, const struct code *left, pid_t tid)
 {
-	uint64_t at = waits_at(tid);
+	uint64_t at = waits_at(tid), mask = left->mask;
 	struct user_regs_struct regs;
 
 	if (at && !is_inside(injection, at))
@@ -337,7 +337,7 @@ static int take_back(const struct injection *injection, const struct code *left,
 	if (!is_inside(injection, regs.rip))
 		return 0;
 	take_from_code(left, &regs);
-	if (ptrace(PTRACE_SETSIGMASK, tid, (void *)sizeof(left->mask), &left->mask) ||
+	if (ptrace(PTRACE_SETSIGMASK, tid, (void *)sizeof(mask), &mask) ||
 	    ptrace(PTRACE_SETREGS, tid, NULL, &regs))
 		return -errno;
 	return 0;
