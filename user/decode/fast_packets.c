@@ -75,7 +75,7 @@ static bool on_ip_packet(struct fast *fast, uint8_t opcode)
 	return has_ip ? fast_on_pgd_to(fast, ip) : fast_on_pgd(fast);
 }
 
-static __attribute__((noinline)) bool on_long_cyc(struct fast *fast)
+static bool on_cyc(struct fast *fast)
 {
 	const uint8_t *at = fast->at;
 	uint64_t value = *at >> 3;
@@ -96,19 +96,6 @@ static __attribute__((noinline)) bool on_long_cyc(struct fast *fast)
 		return fast_decline(fast, "an overflow of a processor with errata");
 	fast->at = at;
 	return timing_cyc(&fast->timing, value) || fast_is_damaged(fast, "a CYC packet that makes no sense");
-}
-
-/* Most have one byte or two, in no order that could be predicted: no branch depends on which. */
-static __attribute__((noinline)) bool on_cyc(struct fast *fast)
-{
-	const uint8_t *at = fast->at;
-	unsigned int has_second = *at >> 2 & 1;
-
-	if (__builtin_expect(fast->odd_cycles || fast->end - at < 2 || (has_second & at[1]), 0))
-		return on_long_cyc(fast);
-	fast->at = at + 1 + has_second;
-	return timing_cyc(&fast->timing, (uint64_t)(*at >> 3 | (at[1] >> 1 & -has_second) << 5)) ||
-	       fast_is_damaged(fast, "a CYC packet that makes no sense");
 }
 
 static bool on_mode(struct fast *fast, bool in_header)

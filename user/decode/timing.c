@@ -4,6 +4,7 @@
 #include <intel-pt.h>
 
 enum {
+	FRACTION = 8,		  /* bits, of the cycle length */
 	MTC_BITS = 8,		  /* of an MTC's payload */
 	TMA_CTC_MASK = 0xffff,	  /* of a TMA's */
 	SKL168_CYCLES = 0xf00,	  /* a little less than the 4096 that a lost CYC stood for */
@@ -70,7 +71,7 @@ void timing_tsc(struct timing *timing, uint64_t tsc, bool in_header)
 	cycle->cycles_since_tsc = 0;
 	/* Elsewhere it may stand behind a loss of time. A TSC counts 56 bits. */
 	if (in_header && last && cycles && !cycle->has_mtc)
-		cycle_set(cycle, ((tsc - last + (tsc < last ? 1ull << 56 : 0)) << TIMING_FRACTION) / cycles);
+		cycle_set(cycle, ((tsc - last + (tsc < last ? 1ull << 56 : 0)) << FRACTION) / cycles);
 	timing->has_tsc = true;
 	timing->has_tma = timing->has_mtc = false;
 	timing->tsc = timing->base = tsc;
@@ -117,12 +118,12 @@ static bool calibrate_by_mtc(struct timing *timing, uint32_t ctc)
 	if (!has_ratio(timing))
 		return true;
 	ticks = ctc_to_ticks(timing, delta);
-	length = (ticks << TIMING_FRACTION) / cycles;
+	length = (ticks << FRACTION) / cycles;
 	if (after_psb) {
 		if (1u << timing->mtc_freq < delta)
 			return true;
 		if (timing->mtc_freq < SKL168_MTC_FREQ_MAX && cycle_is_known(cycle) &&
-		    cycle->value * (cycles + SKL168_CYCLES) >> TIMING_FRACTION < ticks)
+		    cycle->value * (cycles + SKL168_CYCLES) >> FRACTION < ticks)
 			return true;
 	}
 	cycle_set(cycle, length);
@@ -175,12 +176,12 @@ static bool without_earlier(const struct timing *timing, uint64_t *cycles)
 		return false;
 	if (!has_ratio(timing))
 		return true;
-	earlier = (ctc_to_ticks(timing, delta) << TIMING_FRACTION) / timing->cycle.value;
+	earlier = (ctc_to_ticks(timing, delta) << FRACTION) / timing->cycle.value;
 	*cycles -= *cycles < earlier ? *cycles : earlier;
 	return true;
 }
 
-bool timing_cyc_first(struct timing *timing, uint64_t cycles)
+bool timing_cyc(struct timing *timing, uint64_t cycles)
 {
 	struct cycle_length *cycle = &timing->cycle;
 	bool was_known = cycle_is_known(cycle) && cycle->value;
@@ -197,7 +198,7 @@ bool timing_cyc_first(struct timing *timing, uint64_t cycles)
 		if (!without_earlier(timing, &cycles))
 			return false;
 	}
-	timing->fast += cycles * cycle->value >> TIMING_FRACTION;
+	timing->fast += cycles * cycle->value >> FRACTION;
 	timing->tsc = timing->base + timing->fast;
 	return true;
 }
@@ -210,7 +211,7 @@ bool timing_cbr(struct timing *timing, uint8_t ratio, bool in_header)
 	if (!ratio)
 		return false;
 	if (timing->nom_freq)
-		cycle_set(&timing->cycle, ((uint64_t)timing->nom_freq << TIMING_FRACTION) / ratio);
+		cycle_set(&timing->cycle, ((uint64_t)timing->nom_freq << FRACTION) / ratio);
 	return true;
 }
 

@@ -14,8 +14,6 @@
 
 struct pt_config;
 
-enum { TIMING_FRACTION = 8 }; /* bits, of the cycle length */
-
 /* TSC ticks per core cycle, in 1/256. */
 struct cycle_length {
 	uint64_t value, min, max; /* min > max: unknown */
@@ -51,22 +49,8 @@ void timing_init(struct timing *timing, const struct pt_config *config);
 void timing_tsc(struct timing *timing, uint64_t tsc, bool in_header);
 bool timing_tma(struct timing *timing, uint32_t ctc, uint32_t fast);
 bool timing_mtc(struct timing *timing, uint8_t payload);
-bool timing_cyc_first(struct timing *timing, uint64_t cycles);
+bool timing_cyc(struct timing *timing, uint64_t cycles);
 bool timing_cbr(struct timing *timing, uint8_t ratio, bool in_header);
 
 /* Packets were lost: forgets the measured cycle length. */
 void timing_overflow(struct timing *timing);
-
-/* timing_cyc_first() is for those behind another timing packet, or while the cycle length is not known. */
-static inline bool timing_cyc(struct timing *timing, uint64_t cycles)
-{
-	struct cycle_length *cycle = &timing->cycle;
-
-	if (__builtin_expect(!timing->fast || cycle->min > cycle->max || !cycle->value, 0))
-		return timing_cyc_first(timing, cycles);
-	cycle->cycles_since_mtc += cycles;
-	cycle->cycles_since_tsc += cycles;
-	timing->fast += cycles * cycle->value >> TIMING_FRACTION;
-	timing->tsc = timing->base + timing->fast;
-	return true;
-}
