@@ -251,6 +251,18 @@ size_t elf_file_read(const struct elf_file *file, uint64_t offset, void *bytes, 
 	return got < 0 ? 0 : (size_t)got;
 }
 
+const uint8_t *elf_bytes_at(const struct elf_file *file, uint64_t addr, size_t *ret_size)
+{
+	size_t size;
+	const uint8_t *raw = (const uint8_t *)elf_rawfile(file->elf, &size);
+	uint64_t offset;
+
+	if (!raw || elf_file_offset(file, addr, &offset) || offset >= size)
+		return NULL;
+	*ret_size = size - offset;
+	return raw + offset;
+}
+
 Elf_Scn *elf_section(Elf *elf, const char *name, GElf_Shdr *ret_header)
 {
 	size_t names;

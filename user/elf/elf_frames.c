@@ -97,14 +97,12 @@ static bool read_size(const struct elf_file *file, uint64_t description, uint64_
 		int32_t function;
 		uint32_t size;
 	} fields;
-	size_t size = 0;
-	const char *bytes = elf_rawfile(file->elf, &size);
-	uint64_t offset;
+	size_t size;
+	const uint8_t *bytes = elf_bytes_at(file, description + FUNCTION_AT, &size);
 
-	if (!bytes || elf_file_offset(file, description + FUNCTION_AT, &offset) || offset > size ||
-	    size - offset < sizeof(fields))
+	if (!bytes || size < sizeof(fields))
 		return false;
-	memcpy(&fields, bytes + offset, sizeof(fields));
+	memcpy(&fields, bytes, sizeof(fields));
 	if (description + FUNCTION_AT + (uint64_t)(int64_t)fields.function != function)
 		return false;
 	*ret_size = fields.size;

@@ -73,6 +73,9 @@ struct elf_file {
  */
 Elf *elf_map(int fd);
 
+/* The file's bytes from a virtual address on, as they are mapped, and how many there are; NULL: none. */
+const uint8_t *elf_bytes_at(const struct elf_file *file, uint64_t addr, size_t *ret_size);
+
 /* The section called `name`, or NULL. */
 Elf_Scn *elf_section(Elf *elf, const char *name, GElf_Shdr *ret_header);
 

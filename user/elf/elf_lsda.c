@@ -109,14 +109,12 @@ static uint64_t read_pointer(struct cursor *cursor, uint8_t encoding)
 /* The file's bytes at a virtual address. */
 static struct cursor bytes_at(const struct elf_file *file, uint64_t addr)
 {
-	struct cursor cursor = {.addr = addr, .bad = true};
-	uint64_t offset;
 	size_t size;
-	const uint8_t *raw = (const uint8_t *)elf_rawfile(file->elf, &size);
+	const uint8_t *bytes = elf_bytes_at(file, addr, &size);
 
-	if (!raw || elf_file_offset(file, addr, &offset) || offset >= size)
-		return cursor;
-	return (struct cursor){.at = raw + offset, .end = raw + size, .addr = addr};
+	if (!bytes)
+		return (struct cursor){.addr = addr, .bad = true};
+	return (struct cursor){.at = bytes, .end = bytes + size, .addr = addr};
 }
 
 /* ---- the language-specific data of one function ---- */
