@@ -21,8 +21,6 @@
 #include <sched.h>
 #include <signal.h>
 #include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
@@ -31,9 +29,9 @@
 #include <unistd.h>
 
 #include "arch/arch.h"
-#include "base/file/reading.h"
 #include "process/memory.h"
 #include "process/proc_status.h"
+#include "process/proc_wait.h"
 
 enum { SYSCALL_STOP = SIGTRAP | 0x80, USER_CODE_64 = 0x33 };
 
@@ -64,7 +62,7 @@ struct __attribute__((packed)) code {
 	struct __attribute__((packed)) {
 		uint8_t to[2];
 		uint64_t value;
-	} own[OWN_REGS]; /* registers of the two calls */
+	} own[OWN_REGS];
 	uint8_t jump[6]; /* jmp *0(%rip) */
 	uint64_t rip;
 	uint8_t nothing[45];
@@ -72,6 +70,26 @@ struct __attribute__((packed)) code {
 };
 
 _Static_assert(sizeof(struct code) == INJECTION_BYTES, "what others reserve for it");
+
+/* The registers of the two calls, and how a value gets there (mov). */
+static const struct {
+	uint8_t to[2];
+	size_t at;
+} own_regs[OWN_REGS] = {
+#define OWN(rex, opcode, reg)                                         \
+	{                                                             \
+		{rex, opcode}, offsetof(struct user_regs_struct, reg) \
+	}
+	OWN(0x48, 0xb8, rax), OWN(0x48, 0xb9, rcx), OWN(0x48, 0xba, rdx),
+	OWN(0x48, 0xbe, rsi), OWN(0x48, 0xbf, rdi), OWN(0x49, 0xb8, r8),
+	OWN(0x49, 0xb9, r9),  OWN(0x49, 0xba, r10), OWN(0x49, 0xbb, r11),
+#undef OWN
+};
+
+static unsigned long long *own_reg(struct user_regs_struct *regs, size_t i)
+{
+	return (unsigned long long *)((char *)regs + own_regs[i].at);
+}
 
 /* Where the thread was, if the kernel will not restart an interrupted system call. */
 static struct user_regs_struct before_call(const struct user_regs_struct *regs)
@@ -88,7 +106,7 @@ static struct user_regs_struct before_call(const struct user_regs_struct *regs)
 
 static void make_code(struct code *code, const struct injection *injection)
 {
-	const struct user_regs_struct regs = before_call(&injection->regs);
+	struct user_regs_struct regs = before_call(&injection->regs);
 
 	*code = (struct code){
 		.call = {0x0f, 0x05},
@@ -102,33 +120,21 @@ static void make_code(struct code *code, const struct injection *injection)
 		.to_r10d = {0x41, 0xba},
 		.size = sizeof(code->mask),
 		.set_mask = {0x0f, 0x05},
-		.own = {{{0x48, 0xb8}, regs.rax},
-			{{0x48, 0xb9}, regs.rcx},
-			{{0x48, 0xba}, regs.rdx},
-			{{0x48, 0xbe}, regs.rsi},
-			{{0x48, 0xbf}, regs.rdi},
-			{{0x49, 0xb8}, regs.r8},
-			{{0x49, 0xb9}, regs.r9},
-			{{0x49, 0xba}, regs.r10},
-			{{0x49, 0xbb}, regs.r11}},
 		.jump = {0xff, 0x25},
 		.rip = regs.rip,
 		.mask = injection->mask,
 	};
+	for (size_t i = 0; i < OWN_REGS; i++) {
+		memcpy(code->own[i].to, own_regs[i].to, sizeof(own_regs[i].to));
+		code->own[i].value = *own_reg(&regs, i);
+	}
 }
 
 /* What the code would do, for a thread that stands in it. */
 static void take_from_code(const struct code *code, struct user_regs_struct *regs)
 {
-	regs->rax = code->own[0].value;
-	regs->rcx = code->own[1].value;
-	regs->rdx = code->own[2].value;
-	regs->rsi = code->own[3].value;
-	regs->rdi = code->own[4].value;
-	regs->r8 = code->own[5].value;
-	regs->r9 = code->own[6].value;
-	regs->r10 = code->own[7].value;
-	regs->r11 = code->own[8].value;
+	for (size_t i = 0; i < OWN_REGS; i++)
+		*own_reg(regs, i) = code->own[i].value;
 	regs->rip = code->rip;
 	regs->orig_rax = (unsigned long long)-1;
 }
@@ -233,17 +239,6 @@ static int step_back_from_call(struct injection *injection)
 	return err;
 }
 
-uint64_t injection_mark(uint64_t at)
-{
-	const struct injection injection = {.at = at};
-	struct code code;
-	uint64_t mark;
-
-	make_code(&code, &injection);
-	memcpy(&mark, &code, sizeof(mark));
-	return mark;
-}
-
 /* Whether it is in an event stop already, which most threads are that are stopped for this. */
 static bool is_in_event_stop(struct injection *injection)
 {
@@ -299,13 +294,15 @@ bool injection_stop(pid_t tid)
 	return info.si_pid;
 }
 
-static bool is_left(const struct injection *injection)
+bool injection_is_left(pid_t tid, uint64_t at)
 {
+	const struct injection injection = {.at = at};
+	struct code code;
 	uint64_t mark;
 
-	return !injection->ours &&
-	       memory_read(injection->tid, injection->at, &mark, sizeof(mark)) == sizeof(mark) &&
-	       mark == injection_mark(injection->at);
+	make_code(&code, &injection);
+	return memory_read(tid, at, &mark, sizeof(mark)) == sizeof(mark) &&
+	       !memcmp(&mark, &code, sizeof(mark));
 }
 
 static bool is_inside(const struct injection *injection, uint64_t ip)
@@ -313,23 +310,13 @@ static bool is_inside(const struct injection *injection, uint64_t ip)
 	return ip - injection->at < INJECTION_BYTES;
 }
 
-/* Where it goes on, if it waits for something and the kernel says so; else 0. */
-static uint64_t waits_at(pid_t tid)
-{
-	char path[64], text[256];
-	const char *last;
-
-	snprintf(path, sizeof(path), "/proc/%d/syscall", (int)tid);
-	last = reading_text(path, text, sizeof(text)) ? strrchr(text, ' ') : NULL;
-	return last ? strtoull(last, NULL, 16) : 0;
-}
-
 static int take_back(const struct injection *injection, const struct code *left, pid_t tid)
 {
-	uint64_t at = waits_at(tid), mask = left->mask;
 	struct user_regs_struct regs;
+	struct proc_wait wait;
+	uint64_t mask = left->mask;
 
-	if (at && !is_inside(injection, at))
+	if (!proc_wait_read(tid, &wait) && !is_inside(injection, wait.ip))
 		return 0;
 	if (ptrace(PTRACE_GETREGS, tid, NULL, &regs) &&
 	    (!injection_stop(tid) || ptrace(PTRACE_GETREGS, tid, NULL, &regs)))
@@ -376,7 +363,7 @@ int injection_begin(struct injection *injection, int *signal)
 		if (!err && !entering && ptrace(PTRACE_GETREGS, tid, NULL, &injection->regs))
 			err = -errno;
 	}
-	if (!err && is_left(injection))
+	if (!err && !injection->ours && injection_is_left(tid, injection->at))
 		err = take_all_back(injection);
 	if (err)
 		return err;

@@ -37,8 +37,11 @@ struct injection {
  */
 int injection_begin(struct injection *injection, int *signal);
 
-/* What injection_begin() writes to `at` before all that is behind it, and injection_end() removes last. */
-uint64_t injection_mark(uint64_t at);
+/*
+ * Whether code for such calls is left at `at` of the thread's process, since who wrote it was killed. Its
+ * first word, which tells, is written before all that is behind it, and removed last.
+ */
+bool injection_is_left(pid_t tid, uint64_t at);
 
 /* Returns the system call's result, or -ESRCH as above. */
 long injection_call(struct injection *injection, long number, const uint64_t args[static 6]);

@@ -174,9 +174,6 @@ void session_on_end(struct session *session, struct session_thread *thread, int 
  */
 void session_bring_to_stop(struct session *session, struct session_thread *thread);
 
-/* Whether the thread has a stop that nobody has waited for. */
-bool session_has_stopped(pid_t tid);
-
 /*
  * While the process (NULL: all) is being let go: takes one stop or end of a thread of it, if there is any.
  * *ret_thread is held then, or NULL.

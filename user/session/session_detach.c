@@ -115,11 +115,6 @@ static pid_t who_waits(idtype_t type, pid_t tid, int what)
 	return waitid(type, (id_t)tid, &info, what | WNOHANG | WNOWAIT | __WALL) ? 0 : info.si_pid;
 }
 
-bool session_has_stopped(pid_t tid)
-{
-	return who_waits(P_PID, tid, WSTOPPED);
-}
-
 /* With the signal that it has stopped for, as at any other stop. */
 static void run_on(const struct session *session, struct session_thread *thread)
 {
@@ -152,7 +147,7 @@ void session_bring_to_stop(struct session *session, struct session_thread *threa
 	if (thread->held && (session_is_own_signal(session, thread, SIGTRAP) || has_trap_flag(thread)))
 		leave_trap_stop(session, thread);
 	/* An interrupt would stop it once more, as soon as it goes on. */
-	else if (!thread->held && !session_has_stopped(thread->tid) &&
+	else if (!thread->held && !who_waits(P_PID, thread->tid, WSTOPPED) &&
 		 ptrace(PTRACE_INTERRUPT, thread->tid, NULL, NULL))
 		return;
 	while (!thread->dead &&

@@ -52,18 +52,13 @@ static int find_vdso_end(const struct maps *maps, uint64_t *ret_end)
 	return fail(-ENOTSUP, "it has no vDSO");
 }
 
-/*
- * It is 0, or what a trailcam has left that was killed meanwhile: the first word of the code, which is
- * written first and removed last.
- */
+/* It is 0, or what a trailcam has left that was killed meanwhile. */
 static int check_padding(pid_t pid, uint64_t at)
 {
-	bool is_left;
-
+	if (injection_is_left(pid, at + NAME_BYTES))
+		return 0;
 	errno = 0;
-	is_left = (uint64_t)ptrace(PTRACE_PEEKDATA, pid, (void *)(at + NAME_BYTES), NULL) ==
-		  injection_mark(at + NAME_BYTES);
-	for (uint64_t i = 0; i < PLACE_BYTES && !errno && !is_left; i += sizeof(long))
+	for (uint64_t i = 0; i < PLACE_BYTES && !errno; i += sizeof(long))
 		if (ptrace(PTRACE_PEEKDATA, pid, (void *)(at + i), NULL))
 			return fail(-ENOTSUP, "there is no room behind its vDSO");
 	return errno ? fail_errno(-errno, "there is no room behind its vDSO") : 0;
@@ -177,7 +172,7 @@ static int check_tsc(struct injection *injection, const struct arena *arena)
 		       (const uint64_t[6]){PR_GET_TSC, ARENA_BASE + offsetof(struct shared, tsc_mode)});
 	if (arena_shared(arena)->tsc_mode != PR_TSC_SIGSEGV)
 		return 0;
-	unmap_all(injection, arena_shared(arena));
+	unmap(injection, ARENA_BASE, arena_size(arena));
 	arena_lower_limits(arena, injection->tid);
 	return fail(-EPERM, GIVE_TSC_REASON);
 }
