@@ -21,11 +21,16 @@ clock() {
 	echo "${now%.*}${now#*.}"
 }
 
+# What the test says has failed.
+failures() {
+	grep -E '^not ok - |^\[  FAILED  \] test_.*[^)]$' "$out" | sort -u
+}
+
 # show TEST: what became of it, from $out, $status and $took; adds "PASSED FAILED SKIPPED TOOK TEST" to the
 # counts.
 show() {
 	ok=$(($(count '^\[       OK \]') + $(count '^ok - ')))
-	bad=$(($(count '^\[  FAILED  \] test_.*[^)]$') + $(count '^not ok - ')))
+	bad=$(failures | wc -l)
 	skip=$(($(count '^\[  SKIPPED \] test_') + $(count '^skip - ')))
 	# A test that dies, hangs or runs nothing has failed, whatever it printed.
 	if [ $status -ne 0 ] && [ $bad -eq 0 ]; then bad=1; fi
@@ -43,8 +48,8 @@ show() {
 		grep -vE '^ok - |^\[       OK \]|^\[ RUN' "$out" | sed 's/^/      | /' | head -60
 	fi
 	[ $bad -eq 0 ] || {
-		grep -hE '^not ok - |^\[  FAILED  \] test_.*[^)]$' "$out" || echo "status $status"
-	} | sort -u | sed "s|^|  ${1#"$BUILD"/}: |" >>"$RUN_DIR/failed"
+		failures | grep . || echo "status $status"
+	} | sed "s|^|  ${1#"$BUILD"/}: |" >>"$RUN_DIR/failed"
 }
 
 # Kills the test once it stands still: on a busy machine it may be slow, so what counts is that its output
