@@ -104,28 +104,6 @@ static uint64_t limit_of(const struct sampler *sampler, const struct sampled_ite
 	return sampler->now.items[0].cfa ? sampler->now.items[0].cfa : item->reached;
 }
 
-/* The open calls whose frames lie above all that was looked at. */
-static size_t above(const struct sampler *sampler, const struct sampled_item *item)
-{
-	uint64_t outermost = sampler->now.items[0].cfa, limit = limit_of(sampler, item);
-	size_t kept = 0;
-
-	/* Nothing of their stack is above the outermost of them: the item is on another one. */
-	if (sampler->is_whole && sampler->open.cnt && sampler->open.items[0].cfa &&
-	    sampler->open.items[0].cfa < limit)
-		return sampler->open.cnt;
-	for (size_t i = 0; i < sampler->open.cnt; i++) {
-		uint64_t cfa = sampler->open.items[i].cfa;
-
-		if (cfa && cfa <= limit)
-			break;
-		if (cfa)
-			kept = i + 1;
-	}
-	/* The innermost of them is the place where the item's outermost frame stands. */
-	return kept && !outermost ? kept - 1 : kept;
-}
-
 /* From the item on. */
 static void find_whole(struct sampler *sampler, const struct sampled_item *item)
 {
@@ -160,6 +138,50 @@ static const struct sampled_item *next_whole(struct sampler *sampler, const stru
 	if (at == whole->cnt || whole->keys[at].value != here.value)
 		return NULL;
 	return &whole->items[whole->keys[at].nth];
+}
+
+/* So many of the open calls, from the outermost on, the next whole stack shows again. */
+static size_t shared_later(struct sampler *sampler, const struct sampled_item *item)
+{
+	const struct sampled_item *later = next_whole(sampler, item);
+
+	if (!later)
+		return 0;
+	if (later != sampler->later)
+		sampled_read(sampler, later, &sampler->later_calls);
+	sampler->later = later;
+	return run_length_in(sampler, 0, &sampler->later_calls, 0);
+}
+
+/* Whether the innermost open call is there later, too, and has called another one. */
+static bool is_caller_later(struct sampler *sampler, const struct sampled_item *item)
+{
+	return shared_later(sampler, item) == sampler->open.cnt &&
+	       sampler->later_calls.cnt > sampler->open.cnt;
+}
+
+/* The open calls whose frames lie above all that was looked at. */
+static size_t above(struct sampler *sampler, const struct sampled_item *item)
+{
+	uint64_t limit = limit_of(sampler, item);
+	size_t kept = 0;
+
+	/* Nothing of their stack is above the outermost of them: the item is on another one. */
+	if (sampler->is_whole && sampler->open.cnt && sampler->open.items[0].cfa &&
+	    sampler->open.items[0].cfa < limit)
+		return sampler->open.cnt;
+	for (size_t i = 0; i < sampler->open.cnt; i++) {
+		uint64_t cfa = sampler->open.items[i].cfa;
+
+		if (cfa && cfa <= limit)
+			break;
+		if (cfa)
+			kept = i + 1;
+	}
+	if (!kept || sampler->now.items[0].cfa)
+		return kept;
+	/* The innermost of them is the place where the item's outermost frame stands, or has called that. */
+	return kept == sampler->open.cnt && is_caller_later(sampler, item) ? kept : kept - 1;
 }
 
 /* Erlang has stacks without an end for what runs in turns on one thread. */
@@ -208,19 +230,12 @@ static size_t callers_among(const struct sampler *sampler, const struct sampled_
 static size_t lasting(struct sampler *sampler, const struct sampled_item *item, size_t cnt)
 {
 	uint64_t outermost = sampler->now.items[0].cfa;
-	const struct sampled_item *later = NULL;
-	size_t length;
+	size_t length = 0;
 
 	if (!cnt)
 		return 0;
 	if (cnt == sampler->open.cnt || sampler->open.items[cnt].cfa != outermost)
-		later = next_whole(sampler, item);
-	if (later && later != sampler->later) {
-		sampled_read(sampler, later, &sampler->later_calls);
-		sampler->later = later;
-	}
-	length =
-		later ? callers_among(sampler, item, run_length_in(sampler, 0, &sampler->later_calls, 0)) : 0;
+		length = callers_among(sampler, item, shared_later(sampler, item));
 	if (length)
 		return length < cnt ? length : cnt;
 	return is_elsewhere(sampler, item, cnt) || is_behind_loader(sampler, cnt) ? 0 : cnt;

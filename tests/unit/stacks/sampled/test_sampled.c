@@ -565,6 +565,26 @@ TEST(test_cut_between_waits)
 		      "250-300\n");
 }
 
+/*
+ * Code without a frame that is known, f: what ran before stands in its place, or has called it, if a later
+ * stack has it as a caller.
+ */
+TEST(test_cut_without_a_frame)
+{
+	struct by_hand hand = {0};
+
+	add(&hand, 100, "a1 b0", 0);
+	add(&hand, 200, "f1 g0", 4);
+	hand.cfas[1][1] = 0;
+	add(&hand, 300, "a1 b1 c0", 0);
+	assert_slices(&hand, 300,
+		      "a?! 100-300\n  b?! 100-300\n    f 150-250\n      g 150-250\n    c! 250-300\n");
+	hand.items[2].ips++; /* without c */
+	hand.items[2].cfas++;
+	hand.items[2].cnt--;
+	assert_slices(&hand, 300, "a?! 100-300\n  b? 100-150\n  f 150-250\n    g 150-250\n  b! 250-300\n");
+}
+
 /* However many there are. */
 TEST(test_many_other_stacks)
 {
