@@ -6,10 +6,10 @@
  *
  * 	event stop -> registers of the call -> its entry -> its exit -> event stop -> own registers
  *
- * The syscall instruction is followed by code that restores mask and registers and jumps back to where the
- * thread was. It runs only if we die before we can do the same by ptrace. Whoever comes next may find the
- * thread still in it: so before other code takes its place, that thread is made to be where it would be
- * behind it. Else there is no code at all between an end and the next begin.
+ * The syscall instruction is followed by code that undoes a call, restores mask and registers and jumps back
+ * to where the thread was. It runs only if we die before we can do the same by ptrace. Whoever comes next may
+ * find the thread still in it: so before other code takes its place, that thread is made to be where it would
+ * be behind it. Else there is no code at all between an end and the next begin.
  *
  * Single-stepping over the call was rejected: the kernel forces the step's SIGTRAP on the thread, and resets
  * its action where that ignores it.
@@ -29,24 +29,25 @@
 #include <unistd.h>
 
 #include "arch/arch.h"
+#include "base/array.h"
 #include "process/memory.h"
 #include "process/proc_status.h"
 #include "process/proc_wait.h"
 
-enum { SYSCALL_STOP = SIGTRAP | 0x80, USER_CODE_64 = 0x33 };
-
-bool call_is_restarted(long result)
-{
-	return result <= -ERESTARTSYS && result >= -ERESTART_RESTARTBLOCK;
-}
+enum { SYSCALL_STOP = SIGTRAP | 0x80, USER_CODE_64 = 0x33, OWN_REGS = 9 };
 
 /* ---- the code ---- */
 
-enum { OWN_REGS = 9 };
-
 /* None of these instructions changes flags or memory. */
 struct __attribute__((packed)) code {
-	uint8_t call[2]; /* syscall: the one that is wanted */
+	uint8_t begins[sizeof(uint64_t)];
+	uint8_t undo_way[sizeof(uint64_t)];
+	/* mov $value, %register, and syscall */
+	uint8_t undo_to_eax[1];
+	uint32_t undo_number;
+	uint8_t undo_to_esi[1];
+	uint32_t undo_second;
+	uint8_t undo[2];
 	/* mov $value, %register, and syscall: rt_sigprocmask(SIG_SETMASK, &mask, NULL, 8) */
 	uint8_t to_rsi[2];
 	uint64_t mask_at;
@@ -65,11 +66,26 @@ struct __attribute__((packed)) code {
 	} own[OWN_REGS];
 	uint8_t jump[6]; /* jmp *0(%rip) */
 	uint64_t rip;
-	uint8_t nothing[45];
+	uint8_t nothing[11];
+	uint64_t undone;
 	uint64_t mask;
 };
 
 _Static_assert(sizeof(struct code) == INJECTION_BYTES, "what others reserve for it");
+
+/* syscall: the one that is wanted; jmp over letters, by which the code is known. */
+static const uint8_t begins[sizeof(uint64_t)] = {0x0f, 0x05, 0xeb, 4, 't', 'c', 'a', 'm'};
+
+/* Where the undoing call gets its first argument from: one word, so that it is never half of two. */
+static const uint8_t undo_ways[][sizeof(uint64_t)] = {
+	/* jmp behind that call */
+	[UNDO_NOTHING] = {0xeb, offsetof(struct code, to_rsi) - offsetof(struct code, undo_way) - 2},
+	/* mov %rax, %rdi; nopl */
+	[UNDO_RESULT] = {0x48, 0x89, 0xc7, 0x0f, 0x1f, 0x44, 0, 0},
+	/* mov .undone(%rip), %rdi; nop */
+	[UNDO_KNOWN] = {0x48, 0x8b, 0x3d, offsetof(struct code, undone) - offsetof(struct code, undo_way) - 7,
+			0, 0, 0, 0x90},
+};
 
 /* The registers of the two calls, and how a value gets there (mov). */
 static const struct {
@@ -109,7 +125,12 @@ static void make_code(struct code *code, const struct injection *injection)
 	struct user_regs_struct regs = before_call(&injection->regs);
 
 	*code = (struct code){
-		.call = {0x0f, 0x05},
+		.undo_to_eax = {0xb8},
+		.undo_number = injection->undo_number,
+		.undo_to_esi = {0xbe},
+		.undo_second = injection->undo_second,
+		.undo = {0x0f, 0x05},
+		.undone = injection->undone,
 		.to_rsi = {0x48, 0xbe},
 		.mask_at = injection->at + offsetof(struct code, mask),
 		.to_eax = {0xb8},
@@ -124,6 +145,8 @@ static void make_code(struct code *code, const struct injection *injection)
 		.rip = regs.rip,
 		.mask = injection->mask,
 	};
+	memcpy(code->begins, begins, sizeof(begins));
+	memcpy(code->undo_way, undo_ways[injection->undo], sizeof(code->undo_way));
 	for (size_t i = 0; i < OWN_REGS; i++) {
 		memcpy(code->own[i].to, own_regs[i].to, sizeof(own_regs[i].to));
 		code->own[i].value = *own_reg(&regs, i);
@@ -270,7 +293,7 @@ static void abort_sequence(struct injection *injection)
 	    memory_read(tid, which, &sequence, sizeof(sequence)) != sizeof(sequence) ||
 	    injection->regs.rip - sequence.start_ip >= sequence.post_commit_offset)
 		return;
-	injection_write(tid, at, &none, sizeof(none));
+	memory_poke(tid, at, &none, sizeof(none));
 	injection->regs.rip = sequence.abort_ip;
 	ptrace(PTRACE_SETREGS, tid, NULL, &injection->regs);
 }
@@ -296,13 +319,10 @@ bool injection_stop(pid_t tid)
 
 bool injection_is_left(pid_t tid, uint64_t at)
 {
-	const struct injection injection = {.at = at};
-	struct code code;
-	uint64_t mark;
+	uint8_t mark[sizeof(begins)];
 
-	make_code(&code, &injection);
-	return memory_read(tid, at, &mark, sizeof(mark)) == sizeof(mark) &&
-	       !memcmp(&mark, &code, sizeof(mark));
+	return memory_read(tid, at, mark, sizeof(mark)) == sizeof(mark) &&
+	       !memcmp(mark, begins, sizeof(mark));
 }
 
 static bool is_inside(const struct injection *injection, uint64_t ip)
@@ -374,28 +394,21 @@ int injection_begin(struct injection *injection, int *signal)
 		return -errno;
 	make_code(&code, injection);
 	if (!injection->ours)
-		return injection_write(tid, injection->at, &code, sizeof(code));
+		return memory_poke(tid, injection->at, &code, sizeof(code));
 	memcpy(injection->ours, &code, sizeof(code));
 	return 0;
 }
 
-long injection_call(struct injection *injection, long number, const uint64_t args[static 6])
+/* The thread goes on at `ip`, in the code, up to behind the next call there, whose result that is. */
+static long call_at(struct injection *injection, uint64_t ip, struct user_regs_struct *regs)
 {
 	const uint64_t all = ~(uint64_t)0;
-	struct user_regs_struct regs = injection->regs;
 	int err;
 
-	regs.orig_rax = (unsigned long long)-1;
-	regs.rax = (unsigned long long)number;
-	regs.rip = injection->at;
-	regs.eflags &= ~(unsigned long long)ARCH_TRAP_FLAG;
-	regs.rdi = args[0];
-	regs.rsi = args[1];
-	regs.rdx = args[2];
-	regs.r10 = args[3];
-	regs.r8 = args[4];
-	regs.r9 = args[5];
-	if (ptrace(PTRACE_SETREGS, injection->tid, NULL, &regs))
+	regs->orig_rax = (unsigned long long)-1;
+	regs->rip = ip;
+	regs->eflags &= ~(unsigned long long)ARCH_TRAP_FLAG;
+	if (ptrace(PTRACE_SETREGS, injection->tid, NULL, regs))
 		return -errno;
 	/* From here on the code that restores the thread is certain to run. */
 	ptrace(PTRACE_SETSIGMASK, injection->tid, (void *)sizeof(all), &all);
@@ -406,8 +419,63 @@ long injection_call(struct injection *injection, long number, const uint64_t arg
 	}
 	if (err)
 		return err;
-	ptrace(PTRACE_GETREGS, injection->tid, NULL, &regs);
-	return (long)regs.rax;
+	ptrace(PTRACE_GETREGS, injection->tid, NULL, regs);
+	return (long)regs->rax;
+}
+
+long injection_call(struct injection *injection, long number, const uint64_t args[static 6])
+{
+	struct user_regs_struct regs = injection->regs;
+
+	regs.rax = (unsigned long long)number;
+	regs.rdi = args[0];
+	regs.rsi = args[1];
+	regs.rdx = args[2];
+	regs.r10 = args[3];
+	regs.r8 = args[4];
+	regs.r9 = args[5];
+	return call_at(injection, injection->at, &regs);
+}
+
+/* The way comes last. */
+static int set_undo(struct injection *injection, enum injection_undo undo, uint64_t undone)
+{
+	const size_t way = offsetof(struct code, undo_way),
+		     at[] = {offsetof(struct code, undone), way + 8, way + 16, way};
+	struct code code;
+	int err = 0;
+
+	injection->undo = undo;
+	injection->undone = undone;
+	make_code(&code, injection);
+	for (size_t i = 0; i < ARRAY_SIZE(at) && !err; i++)
+		err = memory_poke(injection->tid, injection->at + at[i], (uint8_t *)&code + at[i], 8);
+	return err;
+}
+
+long injection_call_undone(struct injection *injection, long number, const uint64_t args[static 6],
+			   long undo_number, uint32_t undo_second)
+{
+	long result;
+	int err;
+
+	injection->undo_number = (uint32_t)undo_number;
+	injection->undo_second = undo_second;
+	err = set_undo(injection, UNDO_RESULT, 0);
+	result = err ? err : injection_call(injection, number, args);
+	if (!injection->ended)
+		err = set_undo(injection, result < 0 ? UNDO_NOTHING : UNDO_KNOWN, (uint64_t)result);
+	return err ? err : result;
+}
+
+void injection_undo(struct injection *injection)
+{
+	struct user_regs_struct regs = injection->regs;
+
+	if (!injection->ended)
+		call_at(injection, injection->at + offsetof(struct code, undo_way), &regs);
+	if (!injection->ended)
+		set_undo(injection, UNDO_NOTHING, 0);
 }
 
 void injection_end(const struct injection *injection)
@@ -421,36 +489,12 @@ void injection_end(const struct injection *injection)
 	ptrace(PTRACE_SETREGS, injection->tid, NULL, &injection->regs);
 	if (!injection->ours) {
 		/* The mark goes last. */
-		injection_write(injection->tid, injection->at + sizeof(uint64_t), nothing,
-				sizeof(nothing) - sizeof(uint64_t));
-		injection_write(injection->tid, injection->at, nothing, sizeof(uint64_t));
+		memory_poke(injection->tid, injection->at + sizeof(uint64_t), nothing,
+			    sizeof(nothing) - sizeof(uint64_t));
+		memory_poke(injection->tid, injection->at, nothing, sizeof(uint64_t));
 	}
 	if (injection->stop_sent && !proc_status_number(injection->tid, "Tgid", 10, &pid))
 		kill((pid_t)pid, SIGSTOP);
 	if (injection->group_stop)
 		ptrace(PTRACE_INTERRUPT, injection->tid, NULL, NULL);
-}
-
-int injection_write(pid_t tid, uint64_t to, const void *bytes, size_t size)
-{
-	for (size_t i = 0; i < size; i += sizeof(long)) {
-		long word;
-
-		memcpy(&word, (const char *)bytes + i, sizeof(word));
-		if (ptrace(PTRACE_POKEDATA, tid, (void *)(to + i), (void *)word))
-			return -errno;
-	}
-	return 0;
-}
-
-bool call_restart_plainly(pid_t tid)
-{
-	const struct filtered_call restart = {.number = SYS_restart_syscall};
-	struct user_regs_struct regs;
-
-	if (ptrace(PTRACE_GETREGS, tid, NULL, &regs) || (long)regs.orig_rax < 0 ||
-	    (long)regs.rax != -ERESTART_RESTARTBLOCK || injection_is_allowed(tid, &restart, 1))
-		return false;
-	regs.rax = (unsigned long long)-ERESTARTNOHAND;
-	return !ptrace(PTRACE_SETREGS, tid, NULL, &regs);
 }

@@ -15,6 +15,9 @@
 
 enum { INJECTION_BYTES = 192 };
 
+/* What the thread's undoing call is of: nothing, what a call has just returned, or .undone. */
+enum injection_undo { UNDO_NOTHING, UNDO_RESULT, UNDO_KNOWN };
+
 struct injection {
 	pid_t tid;
 	uint64_t at;		      /* the code of the call, INJECTION_BYTES in the thread's memory */
@@ -25,6 +28,11 @@ struct injection {
 	bool stop_sent;	 /* a SIGSTOP for it came meanwhile */
 	bool ended;	 /* it has ended meanwhile, with `status` (waitpid(2)) */
 	int status;
+
+	/* injection_call_undone() */
+	enum injection_undo undo;
+	uint32_t undo_number, undo_second;
+	uint64_t undone;
 };
 
 /*
@@ -46,6 +54,14 @@ bool injection_is_left(pid_t tid, uint64_t at);
 /* Returns the system call's result, or -ESRCH as above. */
 long injection_call(struct injection *injection, long number, const uint64_t args[static 6]);
 
+/*
+ * The same, of a call that injection_undo() undoes, as the thread itself does if we are killed before: by the
+ * call `undo_number`, of the result and `undo_second`. There is one at a time, and no `ours`.
+ */
+long injection_call_undone(struct injection *injection, long number, const uint64_t args[static 6],
+			   long undo_number, uint32_t undo_second);
+void injection_undo(struct injection *injection);
+
 /* Whether the thread, which is traced, stops soon. Its stop is still to be waited for. */
 bool injection_stop(pid_t tid);
 
@@ -65,11 +81,6 @@ bool call_is_restarted(long result);
  * with EINTR. True if that was so.
  */
 bool call_restart_plainly(pid_t tid);
-
-/*
- * Writes into the thread's memory, even if it is not writable. 0 or -errno. `size` is a multiple of 8.
- */
-int injection_write(pid_t tid, uint64_t to, const void *bytes, size_t size);
 
 struct filtered_call;
 

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What a program may have forbidden itself: its filters are run for the calls that it is to make. */
+/*
+ * What a program may have forbidden itself: its filters are run for the calls that it is to make, and for the
+ * one that the kernel may make it go on with.
+ */
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <sys/ptrace.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "arch/arch.h"
@@ -73,4 +77,21 @@ bool injection_is_survived(pid_t tid, const struct filtered_call *calls, size_t 
 bool injection_is_allowed(pid_t tid, const struct filtered_call *calls, size_t cnt)
 {
 	return are_let_pass(tid, filter_allows, calls, cnt);
+}
+
+bool call_is_restarted(long result)
+{
+	return result <= -ERESTARTSYS && result >= -ERESTART_RESTARTBLOCK;
+}
+
+bool call_restart_plainly(pid_t tid)
+{
+	const struct filtered_call restart = {.number = SYS_restart_syscall};
+	struct user_regs_struct regs;
+
+	if (ptrace(PTRACE_GETREGS, tid, NULL, &regs) || arch_syscall_nr(&regs) < 0 ||
+	    arch_syscall_result(&regs) != -ERESTART_RESTARTBLOCK || injection_is_allowed(tid, &restart, 1))
+		return false;
+	arch_syscall_set_result(&regs, -ERESTARTNOHAND);
+	return !ptrace(PTRACE_SETREGS, tid, NULL, &regs);
 }

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "process/memory.h"
 
+#include <errno.h>
+#include <string.h>
+#include <sys/ptrace.h>
 #include <sys/uio.h>
 
 enum { PAGE = 4096, PAGES_AT_ONCE = 16 };
@@ -28,4 +31,16 @@ size_t memory_read(pid_t tid, uint64_t at, void *bytes, size_t size)
 			break;
 	}
 	return done;
+}
+
+int memory_poke(pid_t tid, uint64_t to, const void *bytes, size_t size)
+{
+	for (size_t i = 0; i < size; i += sizeof(long)) {
+		long word;
+
+		memcpy(&word, (const char *)bytes + i, sizeof(word));
+		if (ptrace(PTRACE_POKEDATA, tid, (void *)(to + i), (void *)word))
+			return -errno;
+	}
+	return 0;
 }

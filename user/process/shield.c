@@ -29,6 +29,7 @@
 #include "base/array.h"
 #include "base/log.h"
 #include "process/inject.h"
+#include "process/memory.h"
 #include "process/proc_status.h"
 
 /* Offsets from the beginning of the shield. */
@@ -119,8 +120,7 @@ static int ask(struct injection *injection, struct trap_action *ret_action)
 {
 	const uint64_t map[6] = {
 		0, SCRATCH_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, (uint64_t)-1, 0};
-	long scratch = injection_call(injection, SYS_mmap, map);
-	const uint64_t unmap[6] = {(uint64_t)scratch, SCRATCH_BYTES};
+	long scratch = injection_call_undone(injection, SYS_mmap, map, SYS_munmap, SCRATCH_BYTES);
 	uint64_t words[sizeof(*ret_action) / sizeof(uint64_t)];
 	long err;
 
@@ -135,13 +135,13 @@ static int ask(struct injection *injection, struct trap_action *ret_action)
 		err = -errno;
 	if (!err)
 		memcpy(ret_action, words, sizeof(*ret_action));
-	injection_call(injection, SYS_munmap, unmap);
+	injection_undo(injection);
 	return (int)err;
 }
 
 static int set_action(struct injection *injection, uint64_t at, const struct trap_action *action)
 {
-	int err = injection_write(injection->tid, at + ACTION, action, sizeof(*action));
+	int err = memory_poke(injection->tid, at + ACTION, action, sizeof(*action));
 
 	return err ? err : (int)call_sigaction(injection, at + ACTION, 0);
 }
@@ -153,10 +153,10 @@ static int put_up(struct injection *injection, uint64_t at)
 					   .flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART | SA_RESTORER_FLAG,
 					   .restorer = at + RESTORER,
 					   .mask = ~(uint64_t)0};
-	int err = injection_write(injection->tid, at, handler_code, sizeof(handler_code));
+	int err = memory_poke(injection->tid, at, handler_code, sizeof(handler_code));
 
 	if (!err)
-		err = injection_write(injection->tid, at + RESTORER, restorer_code, sizeof(restorer_code));
+		err = memory_poke(injection->tid, at + RESTORER, restorer_code, sizeof(restorer_code));
 	return err ? err : set_action(injection, at, &action);
 }
 

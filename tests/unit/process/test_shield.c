@@ -5,6 +5,7 @@
  */
 #include "process/shield.h"
 
+#include <dirent.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/ptrace.h>
@@ -25,6 +26,7 @@ struct shared {
 	volatile uint64_t counter;
 	volatile pid_t target;
 	volatile bool refused; /* ptrace is */
+	volatile size_t files; /* that the target has open at first */
 };
 
 static void __attribute__((noreturn)) count(struct shared *shared)
@@ -49,6 +51,21 @@ static uint64_t vdso_end(pid_t pid)
 		if (!strcmp(maps.items[i].mapping.name, "[vdso]"))
 			return maps.items[i].mapping.addr + maps.items[i].mapping.size;
 	return 0;
+}
+
+static size_t file_cnt(pid_t pid)
+{
+	char path[64];
+	size_t cnt = 0;
+	DIR *files;
+
+	snprintf(path, sizeof(path), "/proc/%d/fd", (int)pid);
+	files = opendir(path);
+	while (files && readdir(files))
+		cnt++;
+	if (files)
+		closedir(files);
+	return cnt;
 }
 
 /* ---- what tracers do ---- */
@@ -87,6 +104,51 @@ static void dies_behind_call(pid_t target)
 {
 	call_once(target);
 	raise(SIGKILL);
+}
+
+/* One that is to be closed. */
+static void open_file(struct injection *injection, pid_t target)
+{
+	const uint64_t none[6] = {0};
+
+	*injection = (struct injection){.tid = target, .at = vdso_end(target) - INJECTION_BYTES};
+	if (injection_begin(injection, NULL) ||
+	    injection_call_undone(injection, SYS_eventfd2, none, SYS_close, 0) < 0)
+		_exit(1);
+}
+
+static void dies_with_open_file(pid_t target)
+{
+	struct injection injection;
+
+	open_file(&injection, target);
+	raise(SIGKILL);
+}
+
+static void dies_with_open_file_later(pid_t target)
+{
+	const uint64_t none[6] = {0};
+	struct injection injection;
+
+	open_file(&injection, target);
+	if (injection_call(&injection, SYS_getpid, none) != target)
+		_exit(1);
+	raise(SIGKILL);
+}
+
+/* Another one that fails, too. */
+static void closes(pid_t target)
+{
+	const uint64_t bad[6] = {0, ~0ull};
+	struct injection injection;
+
+	open_file(&injection, target);
+	injection_undo(&injection);
+	if (injection_call_undone(&injection, SYS_eventfd2, bad, SYS_close, 0) >= 0)
+		_exit(1);
+	injection_end(&injection);
+	ptrace(PTRACE_DETACH, target, NULL, NULL);
+	_exit(0);
 }
 
 static void seize(pid_t target)
@@ -159,6 +221,7 @@ static void __attribute__((noreturn)) trace(struct shared *shared, void (*work)(
 	shared->target = target;
 	while (!shared->counter)
 		usleep(1000);
+	shared->files = file_cnt(target);
 	if (ptrace(PTRACE_SEIZE, target, NULL, PTRACE_O_TRACESYSGOOD)) {
 		shared->refused = true;
 		_exit(0);
@@ -184,6 +247,7 @@ static void check(void (*work)(pid_t target), int wanted)
 	struct shared *shared =
 		mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	uint64_t blocked = 1, ignored = 0;
+	size_t files, files_first;
 	bool lives, refused;
 	int status;
 	pid_t tracer;
@@ -195,6 +259,8 @@ static void check(void (*work)(pid_t target), int wanted)
 	assert_int_equal(waitpid(tracer, &status, 0), tracer);
 	refused = shared->refused;
 	lives = counts_on(shared);
+	files_first = shared->files;
+	files = file_cnt(shared->target);
 	proc_status_number(shared->target, "SigBlk", 16, &blocked);
 	proc_status_number(shared->target, "SigIgn", 16, &ignored);
 	kill(shared->target, SIGKILL);
@@ -203,6 +269,7 @@ static void check(void (*work)(pid_t target), int wanted)
 		skip();
 	assert_int_equal(status, wanted);
 	assert_true(lives);
+	assert_int_equal(files, files_first);
 	assert_int_equal(blocked, 0);
 	if (work != dies_stepping)
 		assert_true(ignored & TRAP_MASK);
@@ -216,6 +283,17 @@ TEST(test_calls)
 TEST(test_death_behind_call)
 {
 	check(dies_behind_call, SIGKILL);
+}
+
+TEST(test_death_with_open_file)
+{
+	check(dies_with_open_file, SIGKILL);
+	check(dies_with_open_file_later, SIGKILL);
+}
+
+TEST(test_closed)
+{
+	check(closes, 0);
 }
 
 TEST(test_death_before_next)

@@ -24,6 +24,11 @@ static inline long arch_syscall_result(const struct user_regs_struct *regs)
 	return (long)regs->rax;
 }
 
+static inline void arch_syscall_set_result(struct user_regs_struct *regs, long result)
+{
+	regs->rax = (unsigned long long)result;
+}
+
 /* The thread makes the system call, which it came from, once more. */
 static inline void arch_syscall_repeat(struct user_regs_struct *regs)
 {

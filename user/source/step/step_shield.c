@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "process/inject.h"
+#include "process/memory.h"
 #include "process/proc_status.h"
 #include "source/step/step_hide.h"
 #include "source/step/step_internal.h"
@@ -138,7 +139,7 @@ void step_shield_action_changed(struct step_thread *thread)
 		shield->at = 0;
 	}
 	if (old)
-		injection_write(thread->base.tid, old, &before, shown);
+		memory_poke(thread->base.tid, old, &before, shown);
 }
 
 void step_shield_on_exec(struct shield *shield)

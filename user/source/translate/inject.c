@@ -26,6 +26,7 @@
 #include "base/error.h"
 #include "model/trigger.h"
 #include "process/maps.h"
+#include "process/memory.h"
 #include "process/proc_status.h"
 #include "source/translate/former.h"
 #include "source/translate/huge_file.h"
@@ -70,7 +71,7 @@ static int write_name(const struct injection *injection, uint64_t at, const char
 	char bytes[NAME_BYTES] = "";
 
 	strcpy(bytes, name);
-	return injection_write(injection->tid, at, bytes, sizeof(bytes));
+	return memory_poke(injection->tid, at, bytes, sizeof(bytes));
 }
 
 /* Returns the program's file, *ret_fd is ours: both are of the same one. Or -errno with a sentence. */
@@ -83,7 +84,7 @@ static long open_huge_file(struct injection *injection, uint64_t at, int *ret_fd
 
 	if (fd >= 0 && huge_file_name(fd, injection->tid, name, sizeof(name)) &&
 	    !write_name(injection, at, name))
-		theirs = injection_call(injection, SYS_openat, open_args);
+		theirs = injection_call_undone(injection, SYS_openat, open_args, SYS_close, 0);
 	if (theirs >= 0)
 		*ret_fd = TAKE_FD(fd);
 	return theirs;
@@ -98,7 +99,8 @@ static long open_memfd(struct injection *injection, uint64_t at, int *ret_fd)
 
 	if (write_name(injection, at, "trailcam"))
 		return fail(-EIO, "cannot write to its memory");
-	theirs = injection_call(injection, SYS_memfd_create, (const uint64_t[6]){at, MFD_CLOEXEC});
+	theirs = injection_call_undone(injection, SYS_memfd_create, (const uint64_t[6]){at, MFD_CLOEXEC},
+				       SYS_close, 0);
 	if (theirs < 0)
 		return fail_errno((int)theirs, "it cannot make the memory that it is to share");
 	snprintf(path, sizeof(path), "/proc/%d/fd/%ld", (int)injection->tid, theirs);
@@ -106,7 +108,7 @@ static long open_memfd(struct injection *injection, uint64_t at, int *ret_fd)
 	if (*ret_fd >= 0)
 		return theirs;
 	err = fail_errno(-errno, "cannot open its memory");
-	injection_call(injection, SYS_close, (const uint64_t[6]){(uint64_t)theirs});
+	injection_undo(injection);
 	return err;
 }
 
@@ -195,7 +197,7 @@ static int make_arena(struct injection *injection, uint64_t name, const struct r
 	if (!err)
 		arena_raise_limits(arena, injection->tid);
 	at = err ? err : map_arena(injection, arena, fd);
-	injection_call(injection, SYS_close, (const uint64_t[6]){(uint64_t)fd});
+	injection_undo(injection);
 	if (err)
 		return err;
 	if (at != ARENA_BASE)
@@ -246,14 +248,14 @@ static int map_nops(struct injection *injection, uint64_t at, const struct probe
 		return err;
 	if (nops_are_left(injection->tid, mirror))
 		unmap(injection, NOPS_AT, NOPS_MAX * NOP_SIZE);
-	fd = injection_call(injection, SYS_openat, open_args);
+	fd = injection_call_undone(injection, SYS_openat, open_args, SYS_close, 0);
 	if (fd < 0)
 		return fail_errno((int)fd, "it cannot open %s, for its probes", mirror->path);
 	mapped = injection_call(injection, SYS_mmap,
 				(const uint64_t[6]){NOPS_AT, cnt * NOP_SIZE, PROT_READ | PROT_EXEC,
 						    MAP_PRIVATE | MAP_FIXED_NOREPLACE, (uint64_t)fd,
 						    mirror->file_offset});
-	injection_call(injection, SYS_close, (const uint64_t[6]){(uint64_t)fd});
+	injection_undo(injection);
 	return mapped == (long)NOPS_AT ? 0
 				       : fail_errno(mapped < 0 ? (int)mapped : -EINVAL,
 						    "it cannot map %s, for its probes", mirror->path);
@@ -353,7 +355,7 @@ static void end(const struct injection *injection)
 	const uint8_t nothing[NAME_BYTES] = {0};
 
 	if (!injection->ended)
-		injection_write(injection->tid, injection->at - NAME_BYTES, nothing, sizeof(nothing));
+		memory_poke(injection->tid, injection->at - NAME_BYTES, nothing, sizeof(nothing));
 	injection_end(injection);
 }
 
