@@ -213,6 +213,14 @@ const struct map *maps_find(const struct maps *maps, uint64_t addr)
 	return NULL;
 }
 
+uint64_t maps_vdso_end(const struct maps *maps)
+{
+	for (size_t i = 0; i < maps->cnt; i++)
+		if (!strcmp(maps->items[i].mapping.name, "[vdso]"))
+			return maps->items[i].mapping.addr + maps->items[i].mapping.size;
+	return 0;
+}
+
 bool maps_has(const struct maps *maps, const struct map *map)
 {
 	const struct map *same = maps_find(maps, map->mapping.addr);

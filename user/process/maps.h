@@ -51,5 +51,8 @@ void maps_release(struct maps *maps);
 /* The mapping that holds addr, or NULL. */
 const struct map *maps_find(const struct maps *maps, uint64_t addr);
 
+/* The end of the vDSO; 0: there is none. */
+uint64_t maps_vdso_end(const struct maps *maps);
+
 /* Whether `maps` holds the very same mapping (range, file, offset). */
 bool maps_has(const struct maps *maps, const struct map *map);

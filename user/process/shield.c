@@ -6,7 +6,7 @@
  * (arch/x86/kernel/signal.c); the handler clears one that the kernel considers the program's. Handler and
  * action are in the padding after the vDSO, which every process has mapped, and stay there:
  *
- * 	end of the vDSO - 512   handler | sigreturn | action | code of an injected call
+ * 	end of the vDSO - 512   handler | sigreturn | action | ... | code of an injected call
  *
  * Rejected: a page of our own, which the program would find among its mappings; a guard process that takes
  * over the threads, and stopping the process by SIGSTOP: both come too late for a thread that is held for its
@@ -36,8 +36,8 @@
 enum {
 	RESTORER = 16,
 	ACTION = 32,
-	CALL = ACTION + sizeof(struct trap_action),
 	SHIELD_BYTES = 512,
+	CALL = SHIELD_BYTES - INJECTION_BYTES, /* where everybody's stands: what one left the next finds */
 	SCRATCH_BYTES = 4096,
 	SA_RESTORER_FLAG = 0x04000000, /* asm/signal.h */
 };
@@ -55,7 +55,7 @@ static const uint8_t restorer_code[ACTION - RESTORER] = {
 };
 
 _Static_assert(offsetof(ucontext_t, uc_mcontext.gregs[REG_EFL]) == 0xb0, "the handler clears TF there");
-_Static_assert(CALL + INJECTION_BYTES <= SHIELD_BYTES, "there is room for all");
+_Static_assert(ACTION + sizeof(struct trap_action) <= CALL, "there is room for all");
 
 static bool is_in_set(pid_t tid, const char *set)
 {
@@ -74,7 +74,7 @@ static bool is_empty(const uint8_t *bytes, size_t size)
 	return true;
 }
 
-/* Padding, or what a shield has left. */
+/* Padding, or what a shield or an injected call has left. */
 static bool is_place(pid_t tid, uint64_t at)
 {
 	uint64_t words[SHIELD_BYTES / sizeof(uint64_t)];
@@ -86,7 +86,7 @@ static bool is_place(pid_t tid, uint64_t at)
 			return false;
 	}
 	return is_empty((uint8_t *)words, sizeof(words)) ||
-	       !memcmp(words, handler_code, sizeof(handler_code));
+	       !memcmp(words, handler_code, sizeof(handler_code)) || injection_is_left(tid, at + CALL);
 }
 
 void shield_hide(uint8_t *vdso, size_t size)

@@ -45,12 +45,7 @@ static uint64_t vdso_end(pid_t pid)
 {
 	CLEANUP(maps_release) struct maps maps = {0};
 
-	if (maps_read(&maps, pid))
-		return 0;
-	for (size_t i = 0; i < maps.cnt; i++)
-		if (!strcmp(maps.items[i].mapping.name, "[vdso]"))
-			return maps.items[i].mapping.addr + maps.items[i].mapping.size;
-	return 0;
+	return maps_read(&maps, pid) ? 0 : maps_vdso_end(&maps);
 }
 
 static size_t file_cnt(pid_t pid)
@@ -159,10 +154,21 @@ static void seize(pid_t target)
 	waitpid(target, NULL, __WALL);
 }
 
-/* The next tracer comes while the target is still in the code of the one that died. */
+static void put_shield(struct shield *shield, pid_t target)
+{
+	struct shield_end end;
+
+	shield_raise(shield, target, vdso_end(target), &end);
+	if (!shield->at || end.ended)
+		_exit(1);
+}
+
+/* The next tracer comes while the target is still in the code of the one that died, and steps it. */
 static void dies_before_next(pid_t target)
 {
 	pid_t tracer = getpid();
+	struct shield shield = {0};
+	struct shield_end end;
 
 	if (fork()) {
 		call_once(target);
@@ -172,18 +178,11 @@ static void dies_before_next(pid_t target)
 	while (getppid() == tracer)
 		usleep(1000);
 	seize(target);
+	put_shield(&shield, target);
+	shield_lower(&shield, target, 0, &end);
 	call_often(target);
 	kill(target, SIGCONT);
 	_exit(0);
-}
-
-static void put_shield(struct shield *shield, pid_t target)
-{
-	struct shield_end end;
-
-	shield_raise(shield, target, vdso_end(target), &end);
-	if (!shield->at || end.ended)
-		_exit(1);
 }
 
 static void dies_stepping(pid_t target)

@@ -17,16 +17,6 @@
 #include "source/step/step_hide.h"
 #include "source/step/step_internal.h"
 
-static uint64_t vdso_end(const struct step_process *process)
-{
-	const struct maps *maps = &process->base.maps;
-
-	for (size_t i = 0; i < maps->cnt; i++)
-		if (!strcmp(maps->items[i].mapping.name, "[vdso]"))
-			return maps->items[i].mapping.addr + maps->items[i].mapping.size;
-	return 0;
-}
-
 static void take_end(struct step *step, struct step_thread *thread, const struct shield_end *end)
 {
 	if (end->ended)
@@ -40,7 +30,7 @@ void step_shield_raise(struct step *step, struct step_thread *thread)
 
 	if (shield->at || shield->impossible || step_mask_is_passing(thread))
 		return;
-	shield_raise(shield, thread->base.tid, vdso_end(thread->process), &end);
+	shield_raise(shield, thread->base.tid, maps_vdso_end(&thread->process->base.maps), &end);
 	take_end(step, thread, &end);
 }
 

@@ -35,23 +35,7 @@
 
 enum { NAME_BYTES = 256, PLACE_BYTES = 448 };
 
-_Static_assert(NAME_BYTES + INJECTION_BYTES <= PLACE_BYTES, "there is room for both");
-
-static uint64_t end_of(const struct map *map)
-{
-	return map->mapping.addr + map->mapping.size;
-}
-
-static int find_vdso_end(const struct maps *maps, uint64_t *ret_end)
-{
-	for (size_t i = 0; i < maps->cnt; i++) {
-		if (strcmp(maps->items[i].mapping.name, "[vdso]"))
-			continue;
-		*ret_end = end_of(&maps->items[i]);
-		return 0;
-	}
-	return fail(-ENOTSUP, "it has no vDSO");
-}
+_Static_assert(NAME_BYTES + INJECTION_BYTES == PLACE_BYTES, "the code stands where a shield's does");
 
 /* It is 0, or what a trailcam has left that was killed meanwhile. */
 static int check_padding(pid_t pid, uint64_t at)
@@ -326,15 +310,15 @@ static int begin_at(struct injection *injection, int *signal)
 static int begin(struct injection *injection, pid_t tid, int *signal)
 {
 	CLEANUP(maps_release) struct maps maps = {0};
-	uint64_t vdso_end = 0, at;
+	uint64_t at;
 	int err = check_calls(tid);
 
 	*injection = (struct injection){.tid = tid};
 	if (!err)
 		err = maps_read(&maps, tid);
-	if (!err)
-		err = find_vdso_end(&maps, &vdso_end);
-	at = vdso_end - PLACE_BYTES;
+	if (!err && !maps_vdso_end(&maps))
+		err = fail(-ENOTSUP, "it has no vDSO");
+	at = maps_vdso_end(&maps) - PLACE_BYTES;
 	if (!err)
 		err = check_padding(tid, at);
 	injection->at = at + NAME_BYTES;
