@@ -33,7 +33,8 @@ COMMANDS = [
     ['memtrace', 'record', '--'],
 ]
 # "all" are those that `killall trailcam` finds, "keeper" is who holds the probes.
-VICTIMS = ['worker', 'front', 'both', 'tree', 'interrupted worker', 'keeper', 'all', 'interrupted all']
+# One is only asked to end, perhaps before it records.
+VICTIMS = ['worker', 'front', 'both', 'tree', 'interrupted worker', 'keeper', 'all', 'interrupted all', 'terminated front']
 PR_SET_CHILD_SUBREAPER = 36
 
 
@@ -159,6 +160,8 @@ def victims_of(victim, ours):
         return [pid for pid in everywhere if holds(pid)]
     if victim.endswith('all'):
         return [pid for pid in everywhere if name_of(pid) == 'trailcam']
+    if victim == 'terminated front':
+        return []
     return {'worker': below or [ours], 'interrupted worker': below or [ours], 'front': [ours], 'both': [ours] + below,
             'tree': [ours] + below + [p for c in below for p in children(c) if not is_busy(p)]}[victim]
 
@@ -175,6 +178,8 @@ def strike(victim, ours):
     if victim == 'keeper':
         for pid in victims_of('worker', ours):
             kill(pid, signal.SIGTERM)
+    if victim == 'terminated front':
+        kill(ours, signal.SIGTERM)
 
 
 def complaints():
@@ -194,7 +199,7 @@ def one(number, command, victim):
     counts = f'{folder}/counts{number}'
     launches = command[-1] == '--'
     # A program that was started gets the signal, too.
-    passed_on = {'interrupted worker': signal.SIGINT, 'interrupted all': signal.SIGINT, 'keeper': signal.SIGTERM}.get(victim) if launches else None
+    passed_on = {'interrupted worker': signal.SIGINT, 'interrupted all': signal.SIGINT, 'keeper': signal.SIGTERM, 'terminated front': signal.SIGTERM}.get(victim) if launches else None
     target = None if launches else start_target(counts)
     ours = subprocess.Popen([trailcam, *(word for word in command if word != '--'), '-o', f'{folder}/out.{"ctf" if command[0] == "memtrace" else "fxt"}'] +
                             (['--', busy, counts, str(THREADS)] if launches else ['-p', str(target)]),

@@ -4,6 +4,7 @@
 
 #include <signal.h>
 #include <stddef.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <time.h>
 #include <unistd.h>
@@ -67,20 +68,46 @@ static void watch_alarm(void)
 	sigaction(SIGALRM, &action, NULL);
 }
 
-void interrupt_watch(pid_t target)
+static void at_ending_signals(const struct sigaction *action)
 {
 	static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
-	struct sigaction action = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO};
 
-	watch_alarm();
-	passed_on_to = target;
 	for (size_t i = 0; i < ARRAY_SIZE(signals); i++) {
 		struct sigaction before;
 
 		/* nohup and background jobs ignore some of these: then we do, too, and so does the target. */
 		if (!sigaction(signals[i], NULL, &before) && before.sa_handler != SIG_IGN)
-			sigaction(signals[i], &action, NULL);
+			sigaction(signals[i], action, NULL);
 	}
+}
+
+/* Its standard action comes next. */
+static void on_early_signal(int signal)
+{
+	char text[128];
+	char *end = stpcpy(stpcpy(text, "trailcam: ended by SIG"), sigabbrev_np(signal));
+	ssize_t written;
+
+	end = stpcpy(end, " before the recording began: nothing is written\n");
+	written = write(STDERR_FILENO, text, (size_t)(end - text));
+	(void)written; /* a closed stderr is the user's choice */
+	raise(signal);
+}
+
+void interrupt_end_early(void)
+{
+	const struct sigaction action = {.sa_handler = on_early_signal, .sa_flags = (int)SA_RESETHAND};
+
+	at_ending_signals(&action);
+}
+
+void interrupt_watch(pid_t target)
+{
+	const struct sigaction action = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO};
+
+	watch_alarm();
+	passed_on_to = target;
+	at_ending_signals(&action);
 }
 
 int interrupt_pending(void)

@@ -6,6 +6,12 @@
 #include <sys/types.h>
 
 /*
+ * Until interrupt_watch() SIGINT, SIGTERM, SIGHUP and SIGQUIT end this program, as they do by themselves, but
+ * with a sentence.
+ */
+void interrupt_end_early(void);
+
+/*
  * From now on SIGINT, SIGTERM, SIGHUP and SIGQUIT end the recording instead of this program. They are
  * forwarded to `target` (0: to nobody), unless they come from the terminal, which sends them to the target
  * itself.

@@ -73,9 +73,11 @@ static void __attribute__((noreturn)) child(int go_fd, int err_fd, const struct 
 
 	if (read(go_fd, &word, 1) != 1)
 		_exit(EXEC_FAILED);
-	sigprocmask(SIG_SETMASK, mask, NULL);
+	/* The handlers go first: a signal may wait. */
 	if (program->signals)
 		restore_signals(program->signals);
+	else
+		sigprocmask(SIG_SETMASK, mask, NULL);
 	if (program->files)
 		setrlimit(RLIMIT_NOFILE, program->files);
 	lay_down_rights(program->is_untraced);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "capture/interrupt.h"
 #include "capture/targets.h"
 #include "cli/capture/capture_options.h"
 #include "cli/capture/pick.h"
@@ -110,7 +111,8 @@ static const struct argp argp = {
 	       "thousand a second, and what threads wait for (--source). Ctrl-C ends the recording where it "
 	       "is. The processes run on afterwards.\v"
 	       "Exit status: 0: a trace was written; 1: none was: a failure, or the crash that was waited "
-	       "for did not come; 2: wrong usage.",
+	       "for did not come; 2: wrong usage. A signal that comes before the recording begins ends "
+	       "trailcam.",
 };
 
 static int attach_to(void *ctx)
@@ -131,6 +133,7 @@ int cmd_attach(int argc, char **argv)
 	struct attach_options attach = {.options = CAPTURE_OPTIONS_DEFAULT};
 	int err, status;
 
+	interrupt_end_early();
 	attach.options.capture.max_stall_ns = MAX_STALL_NS;
 	options_parse(&argp, argc, argv, 0, &attach);
 	attach.options.capture.pids = attach.targets.pids;

@@ -5,6 +5,7 @@
  */
 #include "cli/cli.h"
 
+#include "capture/interrupt.h"
 #include "cli/capture/capture_options.h"
 #include "cli/front.h"
 #include "process/launch.h"
@@ -51,7 +52,8 @@ static const struct argp argp = {
 	       "runs some 1.2 to 8 times slower (--source). Without a hit the trace shows what came before "
 	       "the program's end, or before Ctrl-C.\v"
 	       "The exit status is PROGRAM's own. 125: trailcam itself failed, and PROGRAM did not; 126: "
-	       "PROGRAM cannot be executed; 127: it was not found.",
+	       "PROGRAM cannot be executed; 127: it was not found. A signal that comes before the recording "
+	       "begins ends trailcam, and PROGRAM does not run.",
 };
 
 static int run_program(void *ctx)
@@ -76,6 +78,7 @@ int cmd_run(int argc, char **argv)
 	int status, err;
 
 	launch_note_signals(&run.signals);
+	interrupt_end_early();
 	capture->signals = &run.signals;
 	argp_err_exit_status = STATUS_RUN_FAILED;
 	options_parse(&argp, argc, argv, ARGP_IN_ORDER, &run);

@@ -14,6 +14,7 @@
 #include "base/progress.h"
 #include "bpf/alloc_probe.h"
 #include "capture/capture.h"
+#include "capture/interrupt.h"
 #include "cli/cli.h"
 #include "cli/front.h"
 #include "cli/memtrace/memtrace.h"
@@ -463,6 +464,7 @@ int memtrace_record(int argc, char **argv)
 	int err;
 
 	launch_note_signals(&options.signals);
+	interrupt_end_early();
 	argp_err_exit_status = STATUS_RUN_FAILED;
 	options_parse(&argp, argc, argv, ARGP_IN_ORDER, &options);
 	if (options.program)
