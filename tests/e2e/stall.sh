@@ -50,7 +50,7 @@ fi
 
 budget() {
 	status_is 0 attach --source step && says "$tmp/err" 'warning: single-stepping: the target executes one instruction at a time' &&
-		says "$tmp/err" 'for 200 ms at most (--max-stall)' && says "$tmp/err" 'the target was held for 200 ms (--max-stall): the trace ends here' &&
+		says "$tmp/err" 'for about 200 ms (--max-stall)' && says "$tmp/err" 'ms (--max-stall: 200 ms): the trace ends here' &&
 		runs_on && says "$tmp/t.tsv" work
 }
 check 'attach --source step: it is said, and ends by itself' budget
@@ -61,14 +61,30 @@ time_is_up() {
 }
 check '--duration, stepped' time_is_up
 
-asleep() {
+sleeps() {
 	sleep 100 &
 	target=$!
 	ours="$ours $target"
 	wait_until_runs $target sleep && status_is 0 attach --source step --max-stall 100ms --duration 1s && says "$tmp/err" 'the time is up' &&
 		kill $target
 }
-check 'what sleeps is not held' asleep
+check 'what sleeps is not held' sleeps
+
+# To stop so many threads takes longer, and that is counted.
+many_threads() {
+	rm -f "$tmp/in" && mkfifo "$tmp/in" || return 1
+	"$programs/crowd" all 1000 <"$tmp/in" >"$tmp/out" &
+	target=$!
+	ours="$ours $target"
+	exec 9>"$tmp/in" && wait_for "$tmp/out" ready && wait_until asleep $target || return 1
+	status_is 0 attach --source step --max-stall 1ms && grep -q 'too short a time to stop 1001 threads and to let them go: nothing was traced' "$tmp/err" &&
+		held=$(sed -n 's/.*was held for \([0-9.]*\) ms.*/\1/p' "$tmp/err") && awk -v held="$held" 'BEGIN { exit !(held > 0) }' &&
+		! grep -h TracerPid "/proc/$target"/task/*/status | grep -qv '	0$' || return 1
+	status_is 0 attach --source step --max-stall none --duration 1s && says "$tmp/err" 'the time is up' &&
+		! grep -h TracerPid "/proc/$target"/task/*/status | grep -qv '	0$' || return 1
+	exec 9>&- && wait $target && says "$tmp/out" '1000 did their part'
+}
+check 'many threads: the time to stop them and let them go counts' many_threads
 start
 
 if bpf_missing; then

@@ -154,6 +154,26 @@ static int let_go_early(struct capture *capture)
 	return 0;
 }
 
+/*
+ * Held targets are let go as soon as nothing is left to be read of them, and do not wait until the kernel has
+ * removed the probes; running ones might still be stopped by one.
+ */
+static int let_held_go(struct capture *capture)
+{
+	int err;
+
+	if (capture_is_free_running(capture) || sources_can(&capture->sources, SOURCE_PROBES))
+		return 0;
+	err = session_look_at_maps(capture->session);
+	if (!err)
+		err = keep_code(capture);
+	if (capture->set)
+		trigger_set_silence(capture->set);
+	session_detach(capture->session);
+	capture->let_go = true;
+	return err;
+}
+
 /* Whether one more snapshot is wanted. */
 static bool goes_on(struct capture *capture)
 {
@@ -184,6 +204,7 @@ static void count_aux(struct capture *capture)
 static int take_snapshot(struct capture *capture, bool exited, bool *ret_more)
 {
 	struct snapshot *snapshot = capture->snapshot;
+	bool took_session;
 	int err;
 
 	err = capture->stopped_ns ? 0 : sources_stop(&capture->sources, -1);
@@ -197,7 +218,10 @@ static int take_snapshot(struct capture *capture, bool exited, bool *ret_more)
 		err = let_go_early(capture);
 	if (!err)
 		err = sources_take(&capture->sources, snapshot);
-	if (!err && !capture->let_go)
+	took_session = capture->let_go;
+	if (!err && !exited && !*ret_more)
+		err = let_held_go(capture);
+	if (!err && !took_session)
 		err = take_session(capture);
 	if (err)
 		return err;
@@ -304,23 +328,14 @@ static int describe(struct capture *capture, bool exited)
 
 static int finish(struct capture *capture, bool exited)
 {
-	bool have_probes = sources_can(&capture->sources, SOURCE_PROBES);
-	int err = describe(capture, exited);
+	int err = capture->let_go ? 0 : let_held_go(capture);
 
+	if (!err)
+		err = describe(capture, exited);
 	if (!err && !capture->let_go)
 		err = session_look_at_maps(capture->session);
 	if (!err && !capture->let_go)
 		err = keep_code(capture);
-	/*
-	 * Held threads must not wait until the kernel has removed the probes; running ones might still be
-	 * stopped by one.
-	 */
-	if (!capture_is_free_running(capture) && !have_probes) {
-		if (capture->set)
-			trigger_set_silence(capture->set);
-		session_detach(capture->session);
-		capture->let_go = true;
-	}
 	if (!err)
 		err = binaries_note_build_ids(capture->snapshot);
 	if (!capture->let_go) {
@@ -422,6 +437,15 @@ bool capture_has_others(const struct capture *capture)
 pid_t capture_parent_of_others(const struct capture *capture)
 {
 	return session_parent_of_others(capture->session);
+}
+
+struct capture_stall capture_stall(const struct capture *capture)
+{
+	const struct session *session = capture->session;
+
+	return (struct capture_stall){.held_ns = session_stalled_ns(session),
+				      .thread_cnt = session_gathered_cnt(session),
+				      .is_cut = session_is_cut(session)};
 }
 
 uint64_t capture_snapshot_cnt(const struct capture *capture)

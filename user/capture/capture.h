@@ -115,6 +115,15 @@ const char *capture_hit_function(const struct capture *capture, const struct hit
  */
 uint64_t capture_snapshot_cnt(const struct capture *capture);
 
+/* How long the targets were held or stepped. */
+struct capture_stall {
+	uint64_t held_ns;
+	size_t thread_cnt;
+	bool is_cut; /* they could not be stopped and let go in time: nothing is traced */
+};
+
+struct capture_stall capture_stall(const struct capture *capture);
+
 /* Whether the targets have started processes that are no targets (session_has_others()). */
 bool capture_has_others(const struct capture *capture);
 

@@ -46,8 +46,10 @@ bool capture_is_over(struct capture *capture)
 	if (config->progress && now - capture->told_ns >= TICK_NS)
 		tell_progress(capture, now);
 	capture->timed_out = config->duration_ns && now - capture->began_ns >= config->duration_ns;
-	capture->stalled =
-		config->max_stall_ns && session_stalled_ns(capture->session) >= config->max_stall_ns;
+	/* They are held until the last is let go. */
+	capture->stalled = config->max_stall_ns &&
+			   session_stalled_ns(capture->session) + session_let_go_ns(capture->session) >=
+				   config->max_stall_ns;
 	capture->cramped = sources_are_over(&capture->sources);
 	return capture->timed_out || capture->stalled || capture->cramped;
 }

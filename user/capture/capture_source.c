@@ -218,7 +218,7 @@ static void warn_of_stepping(const struct capture_config *config)
 	char limit[64] = "";
 
 	if (config->max_stall_ns)
-		snprintf(limit, sizeof(limit), ", for %.4g ms at most (--max-stall)",
+		snprintf(limit, sizeof(limit), ", for about %.4g ms (--max-stall)",
 			 (double)config->max_stall_ns / 1e6);
 	log_warn("single-stepping%s: %s " STEPPING "%s%s",
 		 config->source || asked(config) & (OPTION_STEPPING | OPTION_START)

@@ -207,16 +207,28 @@ void pin_let_go(const struct pin *pin, pid_t tid, pid_t from)
 		sched_setaffinity(tid, sizeof(cpu_set_t), affinity_of(pin, from));
 }
 
-void pin_forget(struct pin *pin, pid_t tid)
+static void take_out(struct pin *pin, pid_t tid, bool restores)
 {
 	struct pin_table *table = pin->table;
 
-	for (size_t i = 0; pin->cpu >= 0 && i < table->cnt; i++) {
+	for (size_t i = pin->cpu >= 0 ? table->cnt : 0; i--;) {
 		if (table->tasks[i].tid != tid)
 			continue;
+		if (restores)
+			sched_setaffinity(tid, sizeof(cpu_set_t), &table->tasks[i].before);
 		table->tasks[i] = table->tasks[--table->cnt];
 		return;
 	}
+}
+
+void pin_forget(struct pin *pin, pid_t tid)
+{
+	take_out(pin, tid, false);
+}
+
+void pin_end(struct pin *pin, pid_t tid)
+{
+	take_out(pin, tid, true);
 }
 
 void pin_rest(struct pin *pin)

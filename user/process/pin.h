@@ -39,6 +39,9 @@ void pin_let_go(const struct pin *pin, pid_t tid, pid_t from);
 /* The thread has ended. */
 void pin_forget(struct pin *pin, pid_t tid);
 
+/* Restores the thread's affinity. */
+void pin_end(struct pin *pin, pid_t tid);
+
 /* Restores all affinities, including the calling thread's; more threads may be pinned later. */
 void pin_rest(struct pin *pin);
 

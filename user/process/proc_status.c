@@ -48,6 +48,13 @@ bool proc_is_unstoppable(pid_t tid)
 	return proc_status_text(tid, "State", state, sizeof(state)) || strchr("DXZ", state[0]);
 }
 
+bool proc_sleeps(pid_t tid)
+{
+	char state[16];
+
+	return !proc_status_text(tid, "State", state, sizeof(state)) && state[0] == 'S';
+}
+
 struct stat_fields {
 	unsigned int flags;	    /* of the kernel: field 9 of /proc/PID/stat */
 	unsigned long child_faults; /* page faults of ended children: field 11 */

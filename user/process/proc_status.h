@@ -27,7 +27,10 @@ int proc_status_number(pid_t pid, const char *field, int base, uint64_t *ret_num
 /* Whether the process or thread is a zombie, or gone. */
 bool proc_has_ended(pid_t tid);
 
-/* The same, or in uninterruptible sleep: PTRACE_INTERRUPT does not stop it soon. */
+/* Whether the thread waits for something, and not in uninterruptible sleep. */
+bool proc_sleeps(pid_t tid);
+
+/* A zombie, or gone, or in uninterruptible sleep: PTRACE_INTERRUPT does not stop it soon. */
 bool proc_is_unstoppable(pid_t tid);
 
 /* A zombie, or gone, or about to be: it executes no more user code. */

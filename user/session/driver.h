@@ -35,6 +35,7 @@ struct session_thread {
 	bool let_go;	 /* detached from, or never traced */
 	bool is_stuck;	 /* it does not stop; the kernel lets it go when this process ends */
 	bool group_stop; /* stopped by job control */
+	bool sleeps;	 /* it did when it was about to be stopped */
 	bool announced;	 /* its first stop has been seen */
 	unsigned int
 		/*
@@ -51,6 +52,7 @@ enum session_place {
 	SESSION_FRESH,	  /* newly created or exec'd, with nothing executed since */
 	SESSION_HERE,	  /* its next instruction is certainly the one at its instruction pointer */
 	SESSION_ANYWHERE, /* perhaps inside the kernel; the driver may hold it already */
+	SESSION_GATHERED, /* the same, and all others are held; the mappings were just read */
 };
 
 /*

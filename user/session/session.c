@@ -4,6 +4,7 @@
  * until the recording ends.
  *
  *	session_attach.c	taking hold of processes
+ *	session_gather.c	stopping them for the start
  *	session_detach.c	letting go
  *	session_event.c		stops and ends, who is new
  *	session_signal.c	what a stop's signal is
@@ -25,7 +26,7 @@
 #include "session/session_internal.h"
 
 /* See event_comes(). */
-enum { PATIENCE = 2000, GATHER = 500 };
+enum { PATIENCE = 2000 };
 
 uint64_t session_now(struct session *session)
 {
@@ -64,13 +65,13 @@ static bool all_exited(const struct session *session)
 	return true;
 }
 
-/* Whether a stop or an end is pending, or comes within this many tenths of a millisecond. */
-static bool event_comes(int patience)
+/* Whether a stop or an end is pending, or comes within PATIENCE tenths of a millisecond. */
+static bool event_comes(void)
 {
 	const struct timespec moment = {.tv_nsec = 100000};
 	siginfo_t info = {0};
 
-	for (; patience; patience--) {
+	for (int patience = PATIENCE; patience; patience--) {
 		if (waitid(P_ALL, 0, &info, WEXITED | WSTOPPED | WNOHANG | WNOWAIT | __WALL) || info.si_pid)
 			return true;
 		nanosleep(&moment, NULL);
@@ -91,9 +92,9 @@ static int hold_all(struct session *session)
 			int err;
 
 			/* A step may sleep in the kernel, if the kernel restarts a system call. */
-			if (!event_comes(PATIENCE))
+			if (!event_comes())
 				ptrace(PTRACE_INTERRUPT, session->threads[i]->tid, NULL, NULL);
-			err = session_next_event(session, &thread);
+			err = session_next_event(session, -1, &thread);
 			if (err)
 				return err;
 		}
@@ -109,47 +110,7 @@ static void resume_all(struct session *session)
 			resume(session, session->threads[i]);
 }
 
-/* ---- the start ---- */
-
-/*
- * Whether the thread will stop soon. PTRACE_INTERRUPT wakes sleepers, except those in uninterruptible sleep.
- */
-static bool is_on_its_way(const struct session_thread *thread)
-{
-	return !thread->dead && !thread->held && !thread->group_stop && !proc_is_unstoppable(thread->tid);
-}
-
-void session_start(struct session *session)
-{
-	session->started = session->gathers = true;
-	session->counted_ns = clock_kernel_ns();
-	for (size_t i = 0; i < session->thread_cnt; i++) {
-		struct session_thread *thread = session->threads[i];
-
-		if (thread->dead)
-			continue;
-		if (session->config.driver->pins)
-			pin_add(&session->pin, thread->tid);
-		if (!thread->held)
-			ptrace(PTRACE_INTERRUPT, thread->tid, NULL, NULL);
-	}
-}
-
-/* After session_start(): returns when no thread runs any more. */
-static int gather(struct session *session)
-{
-	session->gathers = false;
-	for (size_t i = 0; i < session->thread_cnt; i++)
-		while (is_on_its_way(session->threads[i]) && event_comes(GATHER)) {
-			struct session_thread *thread;
-			int err = session_next_event(session, &thread);
-
-			if (err)
-				return err;
-		}
-	TELL_CAPTURE(session, started);
-	return 0;
-}
+/* ---- the rest ---- */
 
 void session_rest(struct session *session)
 {
@@ -175,6 +136,8 @@ void session_rest(struct session *session)
 		TELL(session->config.driver, let_go, thread);
 	}
 	pin_rest(&session->pin);
+	session->stalled_ns += clock_kernel_ns() - session->counted_ns;
+	session->gather_ns = 0;
 }
 
 /* ---- from stop to stop ---- */
@@ -183,24 +146,24 @@ int session_run(struct session *session, enum session_end *ret_end)
 {
 	int err = 0;
 
-	if (session->seized && session_starts_at_once(session)) {
+	if ((session->seized && session_starts_at_once(session)) || (session->started && session->is_cut)) {
+		session_note_sleepers(session);
 		session_start(session);
-		err = gather(session);
+	} else {
+		resume_all(session);
 	}
 	session->seized = false;
-	if (err)
-		return err;
-	resume_all(session);
 	while (!all_exited(session)) {
-		struct session_thread *thread;
+		struct session_thread *thread = NULL;
 		bool starts;
 
-		err = session_next_event(session, &thread);
+		if (!session->gathers)
+			err = session_next_event(session, -1, &thread);
 		if (err || session->err)
 			return err ? err : session->err;
 		starts = session->gathers;
 		/* A target has reached the start: all others are held first. */
-		err = starts ? gather(session) : 0;
+		err = starts ? session_gather(session) : 0;
 		if (err)
 			return err;
 		if (session->config.events->stop_wanted(session->config.ctx)) {
@@ -285,6 +248,23 @@ int session_wait_status(const struct session *session)
 uint64_t session_stalled_ns(const struct session *session)
 {
 	return session->stalled_ns;
+}
+
+uint64_t session_let_go_ns(const struct session *session)
+{
+	uint64_t ns = session->gather_ns + session->gather_ns / 2;
+
+	return session->gathered_cnt ? ns / session->gathered_cnt * session->thread_cnt : ns;
+}
+
+size_t session_gathered_cnt(const struct session *session)
+{
+	return session->gathered_cnt;
+}
+
+bool session_is_cut(const struct session *session)
+{
+	return session->is_cut;
 }
 
 void session_look_for_others(struct session *session, pid_t pid)

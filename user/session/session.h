@@ -141,9 +141,18 @@ void session_rest(struct session *session);
 
 /*
  * How long the targets have been held or driven so far, in nanoseconds of wall-clock time in which some
- * thread could have run at full speed.
+ * thread could have run at full speed: from the first thread that was stopped to the last that was let go.
  */
 uint64_t session_stalled_ns(const struct session *session);
+
+/* How long it may take to let them go: half as long again as to stop as many. 0: they are not held. */
+uint64_t session_let_go_ns(const struct session *session);
+
+/* How many threads were to be stopped at the last start. */
+size_t session_gathered_cnt(const struct session *session);
+
+/* Whether stop_wanted() came before all were: then the driver has begun with none of them. */
+bool session_is_cut(const struct session *session);
 
 /*
  * In the order in which it happened; births, ends and execs with leaders_only. 0, or -errno with a sentence.

@@ -226,14 +226,19 @@ void session_let_thread_go(struct session *session, struct session_thread *threa
 	int status;
 
 	thread->let_go = true;
+	pin_end(&session->pin, thread->tid);
 	if (thread->is_stuck) {
 		log_warn("thread %d waits in the kernel, or is frozen, and cannot be detached from: "
 			 "the kernel lets it go when trailcam ends",
 			 (int)thread->tid);
 		return;
 	}
-	if (!ptrace(PTRACE_DETACH, thread->tid, NULL, (void *)(long)thread->held_signal))
+	if (!ptrace(PTRACE_DETACH, thread->tid, NULL, (void *)(long)thread->held_signal)) {
+		/* What was not held is stopped for a moment only. */
+		if (!session->is_cut || !thread->sleeps)
+			session_count_stall(session);
 		return;
+	}
 	/* The thread was killed during its stop. */
 	while (!thread->dead && wait_for(session, thread, &status)) {
 		if (WIFSTOPPED(status))
@@ -243,26 +248,74 @@ void session_let_thread_go(struct session *session, struct session_thread *threa
 	}
 }
 
-static void let_threads_go(struct session *session, struct session_process *process)
+static bool is_of(const struct session_thread *thread, const struct session_process *process)
+{
+	return !thread->dead && !thread->let_go && thread->process == process;
+}
+
+/* Asks the next of those before the first `end` to stop. Returns which it has not asked. */
+static size_t interrupt_some(const struct session *session, const struct session_process *process, size_t end)
+{
+	for (size_t cnt = 0; end && cnt < SESSION_BATCH; end--) {
+		const struct session_thread *thread = session->threads[end - 1];
+
+		if (!is_of(thread, process) || thread->held)
+			continue;
+		ptrace(PTRACE_INTERRUPT, thread->tid, NULL, NULL);
+		cnt++;
+	}
+	return end;
+}
+
+static void detach_those(struct session *session, const struct session_process *process, bool sleep)
 {
 	for (size_t i = session->thread_cnt; i--;) {
 		struct session_thread *thread = session->threads[i];
 
-		if (thread->dead || thread->let_go || thread->process != process)
+		if (is_of(thread, process) && thread->sleeps == sleep)
+			session_let_thread_go(session, thread);
+	}
+}
+
+/* Those that sleep, or the others. `at_once`: each is let go as soon as it is stopped. */
+static void stop_those(struct session *session, const struct session_process *process, bool sleep,
+		       bool at_once)
+{
+	size_t asked = session->thread_cnt;
+
+	for (size_t i = session->thread_cnt; i--;) {
+		struct session_thread *thread = session->threads[i];
+
+		if (sleep && i < asked)
+			asked = interrupt_some(session, process, asked);
+		if (!is_of(thread, process) || thread->sleeps != sleep)
 			continue;
 		session_bring_to_stop(session, thread);
 		/* Another one, if that has executed a program. */
 		thread = session_find(session, thread->tid);
 		if (thread)
 			TELL(session->config.driver, let_go, thread);
-	}
-	TELL_DRIVER(session, process_let_go, process);
-	for (size_t i = session->thread_cnt; i--;) {
-		struct session_thread *thread = session->threads[i];
-
-		if (!thread->dead && !thread->let_go && thread->process == process)
+		if (thread && at_once)
 			session_let_thread_go(session, thread);
 	}
+}
+
+/*
+ * A driver that has begun wants all threads of a process to be stopped before the first is let go. Those that
+ * it held ran, and the others slept: these are stopped first and let go last. Else those that are held go
+ * first.
+ */
+static void let_threads_go(struct session *session, struct session_process *process)
+{
+	bool at_once = !session->config.driver->process_let_go || session->is_cut;
+
+	for (size_t i = 0; i < session->thread_cnt; i++)
+		session->threads[i]->sleeps = !session->threads[i]->held;
+	stop_those(session, process, !at_once, at_once);
+	stop_those(session, process, at_once, at_once);
+	TELL_DRIVER(session, process_let_go, process);
+	detach_those(session, process, false);
+	detach_those(session, process, true);
 }
 
 void session_detach(struct session *session)
@@ -286,8 +339,6 @@ int session_let_process_go(struct session *session, struct session_process *proc
 			continue;
 		if (session->started)
 			TELL_DRIVER(session, ended, thread);
-		pin_let_go(&session->pin, thread->tid, thread->tid);
-		pin_forget(&session->pin, thread->tid);
 		thread->dead = true;
 	}
 	process->exited = true;

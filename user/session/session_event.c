@@ -19,7 +19,6 @@
 #include <sys/wait.h>
 
 #include "arch/arch.h"
-#include "base/clock.h"
 #include "base/error.h"
 #include "model/sideband.h"
 #include "process/inject.h"
@@ -59,6 +58,12 @@ static int start_here(struct session *session, struct session_thread *thread)
 	if (!err)
 		session_start(session);
 	return err;
+}
+
+/* After the start. While others may run, session_gather() does it for all. */
+static int begin_anywhere(struct session *session, struct session_thread *thread)
+{
+	return session->gathers ? 0 : ASK_DRIVER(session, begin, thread, SESSION_ANYWHERE);
 }
 
 /* ---- what is new ---- */
@@ -136,7 +141,7 @@ static int on_creation(struct session *session, struct session_thread *parent)
 		if (!err && !thread)
 			session_let_newborn_go(session, (pid_t)tid, parent->tid);
 	}
-	return err || !session->started ? err : ASK_DRIVER(session, begin, parent, SESSION_ANYWHERE);
+	return err || !session->started ? err : begin_anywhere(session, parent);
 }
 
 /* The first stop of a new task. */
@@ -236,8 +241,7 @@ static int on_event_stop(struct session *session, struct session_thread *thread,
 	}
 	if (!continued)
 		session_undo_eintr(thread);
-	return session->started ? ASK_DRIVER(session, begin, thread, SESSION_ANYWHERE)
-				: ASK_DRIVER(session, take_over, thread);
+	return session->started ? begin_anywhere(session, thread) : ASK_DRIVER(session, take_over, thread);
 }
 
 static int on_signal_stop(struct session *session, struct session_thread *thread, int signal)
@@ -405,25 +409,6 @@ static int on_stranger(struct session *session, pid_t tid, struct session_thread
 	return 0;
 }
 
-static bool any_busy(const struct session *session)
-{
-	for (size_t i = 0; i < session->thread_cnt; i++)
-		if (session_is_busy(session, session->threads[i]))
-			return true;
-	return false;
-}
-
-/* Counts the time until now. A long wait counts only if a step was under way; otherwise all threads slept. */
-static void count_stall(struct session *session)
-{
-	enum { LONG_NS = 1000000 };
-	uint64_t now = clock_kernel_ns(), passed = now - session->counted_ns;
-
-	if (session->started && (passed < LONG_NS || any_busy(session)))
-		session->stalled_ns += passed;
-	session->counted_ns = now;
-}
-
 /* ---- without ptrace ---- */
 
 /* Only a process's parent reaps it and learns its wait status. */
@@ -450,7 +435,7 @@ static void look_for_ends(struct session *session)
 	}
 }
 
-int session_next_event(struct session *session, struct session_thread **ret_thread)
+int session_next_event(struct session *session, pid_t of, struct session_thread **ret_thread)
 {
 	bool idle = session->config.free_running;
 	struct session_thread *thread;
@@ -465,8 +450,9 @@ int session_next_event(struct session *session, struct session_thread **ret_thre
 		return 0;
 	}
 	session_seize_left(session);
-	tid = waitpid(-1, &status, __WALL | (idle ? WNOHANG : 0));
-	count_stall(session);
+	session_count_stall(session);
+	tid = waitpid(of, &status, __WALL | (idle ? WNOHANG : 0));
+	session_count_wait(session);
 	if (!tid)
 		return 0;
 	if (tid < 0 && errno == ECHILD && session->config.leaders_only) {

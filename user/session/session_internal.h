@@ -9,6 +9,9 @@
 /* The "signal" of a stop before or after a system call (PTRACE_O_TRACESYSGOOD). */
 enum { SYSCALL_STOP = SIGTRAP | 0x80 };
 
+/* So many threads are stopped at a time. */
+enum { SESSION_BATCH = 64 };
+
 struct session {
 	struct session_config config; /* the tables are never NULL; their functions may be */
 	struct pin pin;
@@ -35,6 +38,9 @@ struct session {
 	uint64_t soonest_ns;   /* a look before that would take too much of the time */
 	uint64_t stalled_ns;   /* see session_stalled_ns() ... */
 	uint64_t counted_ns;   /* ... which is complete up to this time (CLOCK_MONOTONIC) */
+	uint64_t gather_ns;    /* how long the last start took, or takes so far ... */
+	size_t gathered_cnt;   /* ... for so many threads */
+	bool is_cut;	       /* it was given up: some threads run, and the driver has none */
 	uint64_t now_ns;       /* the last time given out: time never runs back */
 };
 
@@ -136,16 +142,31 @@ void session_find_lost(struct session *session);
  */
 void session_seize_left(struct session *session);
 
-/* The driver begins: asks all threads to stop. The run continues when all have stopped. */
+/* ---- session_gather.c ---- */
+
+/* Which threads sleep; while none of them is held. */
+void session_note_sleepers(struct session *session);
+
+/* The driver begins; session_gather() is called next. */
 void session_start(struct session *session);
+
+/* Stops all threads, which the driver takes over then; or some, and the capture wants to stop. */
+int session_gather(struct session *session);
+
+/*
+ * Count the time up to now as one in which threads were held; or in which this process waited, which is a
+ * stall only if it was short, or a step was under way.
+ */
+void session_count_stall(struct session *session);
+void session_count_wait(struct session *session);
 
 /* ---- session_event.c ---- */
 
 /*
- * Waits for the next stop or end and handles it. *ret_thread stays held (NULL: no thread does). 0, or -errno
- * with a sentence.
+ * Waits for the next stop or end of the thread (-1: of any) and handles it. *ret_thread stays held (NULL: no
+ * thread does). 0, or -errno with a sentence.
  */
-int session_next_event(struct session *session, struct session_thread **ret_thread);
+int session_next_event(struct session *session, pid_t of, struct session_thread **ret_thread);
 
 /*
  * A stop under the leader's id behind an exec: all other threads of the process are gone. *ret_thread is the

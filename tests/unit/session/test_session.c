@@ -10,6 +10,7 @@
 
 #include "model/sideband.h"
 #include "process/launch.h"
+#include "process/proc_status.h"
 #include "session/driver.h"
 
 /* ---- what is heard: one word for each event, in their order ---- */
@@ -298,6 +299,98 @@ TEST(test_driver)
 	assert_true(toy.call_cnt > 20);
 	assert_int_equal(toy.thread_cnt, 0);
 	assert_int_equal(records(snapshot, PERF_RECORD_EXIT), 2);
+}
+
+/* ---- how long targets are held ---- */
+
+enum { SLOW_MS = 20 };
+
+struct slow {
+	struct heard heard;
+	unsigned int begin_cnt;
+};
+
+static void be_slow(void)
+{
+	usleep(SLOW_MS * 1000);
+}
+
+static int slow_begin(void *self, struct session_thread *thread, enum session_place place)
+{
+	struct slow *slow = self;
+
+	assert_true(thread->held && place == SESSION_GATHERED);
+	slow->begin_cnt++;
+	slow->heard.stop = true;
+	be_slow();
+	return 0;
+}
+
+static void slow_let_go(struct session_thread *thread)
+{
+	(void)thread;
+	be_slow();
+}
+
+static const struct session_driver slow_driver = {
+	.thread_size = sizeof(struct session_thread),
+	.begin = slow_begin,
+	.let_go = slow_let_go,
+};
+
+static bool is_traced(pid_t pid)
+{
+	uint64_t tracer = 0;
+
+	assert_ok(proc_status_number(pid, "TracerPid", 10, &tracer));
+	return tracer;
+}
+
+/* How long a sleeping process was held; the session stops as soon as the driver has begun, or before. */
+static uint64_t hold(struct slow *slow)
+{
+	const struct session_config config = {
+		.events = &events, .ctx = &slow->heard, .driver = &slow_driver, .self = slow};
+	CLEANUP(session_freep) struct session *session = NULL;
+	enum session_end end;
+	pid_t pid = fork();
+	uint64_t held_ns;
+
+	if (!pid)
+		for (;;)
+			pause();
+	assert_ok(session_new(&session, &config));
+	assert_ok(session_attach(session, pid));
+	assert_int_equal(session_stalled_ns(session), 0);
+	assert_ok(session_run(session, &end));
+	assert_int_equal(end, SESSION_STOPPED);
+	assert_true(is_traced(pid));
+	session_detach(session);
+	assert_false(is_traced(pid));
+	assert_int_equal(session_is_cut(session), slow->begin_cnt == 0);
+	held_ns = session_stalled_ns(session);
+	be_slow();
+	session_detach(session);
+	assert_int_equal(session_stalled_ns(session), held_ns);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	return held_ns;
+}
+
+TEST(test_held_from_first_to_last)
+{
+	struct slow slow = {0};
+
+	assert_true(hold(&slow) >= 2 * SLOW_MS * 1000000ull);
+	assert_int_equal(slow.begin_cnt, 1);
+}
+
+TEST(test_stop_before_driver_begins)
+{
+	struct slow slow = {.heard = {.stop = true}};
+
+	hold(&slow);
+	assert_int_equal(slow.begin_cnt, 0);
 }
 
 TEST_MAIN(NULL, NULL)

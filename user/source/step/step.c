@@ -133,24 +133,34 @@ static void group_stop(void *self, struct session_thread *base)
 
 /* ---- how a thread goes on ---- */
 
+/* Stepped threads change it before our eyes. */
+static void note_ignored(struct step_thread *thread)
+{
+	struct step_process *process = thread->process;
+
+	if (!process->knows_ignored && step_is_ignored(thread, SIGTRAP))
+		process->shield.action = (struct trap_action){.handler = (uint64_t)SIG_IGN};
+	process->knows_ignored = true;
+}
+
 static int begin(void *self, struct session_thread *base, enum session_place place)
 {
 	struct step_thread *thread = (struct step_thread *)base;
 	struct step *step = self;
 	uint64_t ip;
+	bool is_known = place == SESSION_FRESH || place == SESSION_HERE;
 	int err = 0;
 
-	if (place == SESSION_ANYWHERE && (thread->encoder.enabled || thread->in_kernel || thread->unsure))
+	if (!is_known && (thread->encoder.enabled || thread->in_kernel || thread->unsure))
 		return 0;
 	if (place == SESSION_ANYWHERE) /* It ran freely until now. */
 		err = session_read_maps(step->session, base->process, base->tid, false);
 	if (err)
 		return err;
 	ip = step_ip(thread);
-	if (step_is_ignored(thread, SIGTRAP))
-		thread->process->shield.action = (struct trap_action){.handler = (uint64_t)SIG_IGN};
+	note_ignored(thread);
 	step_unblock_trap(thread);
-	if (place == SESSION_ANYWHERE) {
+	if (!is_known) {
 		thread->insn = code_store_insn(thread->process->code, ip, session_now(step->session));
 		thread->unsure = true;
 		return 0;

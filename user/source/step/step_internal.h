@@ -24,6 +24,7 @@ struct step_process {
 	struct session_process base;
 	struct code_store *code; /* of the recording */
 	struct shield shield;
+	bool knows_ignored; /* whether SIGTRAP is, since the process is stepped */
 };
 
 /* Offsets from the beginning of the vDSO of the functions that read the clock, or 0. */

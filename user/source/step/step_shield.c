@@ -52,6 +52,7 @@ void step_shield_lower(void *self, struct session_process *base)
 	struct step_thread *thread = held_thread(step, process, true);
 	struct shield_end end = {0};
 
+	process->knows_ignored = false;
 	if (!process->shield.at || process->base.exited)
 		return;
 	if (!thread) {
