@@ -126,6 +126,34 @@ if [ -z "$(bpf_missing && echo missing)" ]; then
 	check 'and with probes' killed_early 5500ff000000- -t rarely --skip 1000000
 fi
 
+# A thread that wakes while it is recorded leaves by itself after the kill. Then it sleeps, while another one comes and is killed.
+line_passes() {
+	echo "$1" >&5
+	wait_for "$tmp/copy" "$1" && wait_until asleep $sleeper
+}
+# killed_after COMMAND...: trailcam, once it has taken the thread over and the command has succeeded
+killed_after() {
+	"$trailcam" attach -q --source translate -p $sleeper --duration 60s -o "$tmp/killed.fxt" 2>/dev/null &
+	front=$!
+	wait_until grep -q memfd:trailcam /proc/$sleeper/maps && sleep 0.3 && "$@" || return 1
+	# shellcheck disable=SC2046
+	kill -9 $front $(pgrep -P $front)
+	! wait $front
+}
+killed_asleep() {
+	mkfifo "$tmp/lines"
+	cat "$tmp/lines" >"$tmp/copy" &
+	sleeper=$!
+	ours="$ours $sleeper"
+	exec 5>"$tmp/lines"
+	wait_until_runs $sleeper cat && wait_until asleep $sleeper && killed_after line_passes first && line_passes second &&
+		killed_after true && translates $sleeper --duration 20ms && ! grep 'runs natively' "$tmp/err" && is_free $sleeper
+	passed=$?
+	exec 5>&-
+	return $passed
+} 2>/dev/null
+check 'after two that were killed, one while all slept' killed_asleep
+
 # What a session that stepped it has left in the padding of its vDSO is no obstacle.
 after_step() {
 	"$trailcam" attach -q --source step -p $busy --duration 50ms -o "$tmp/step.tsv" 2>"$tmp/err" && recorded &&

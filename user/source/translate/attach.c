@@ -96,6 +96,21 @@ bool translate_waits(const struct translate *translate, pid_t tid)
 	return thread && thread->waits;
 }
 
+/*
+ * A thread that has been in the memory of an earlier trailcam still has its address there in gs. If it only
+ * sleeps, and we are killed, the next trailcam would take it for one that is in our memory (former.c).
+ */
+static void forget_former_slot(pid_t tid)
+{
+	struct user_regs_struct regs;
+
+	if (ptrace(PTRACE_GETREGS, tid, NULL, &regs) ||
+	    regs.gs_base - ARENA_BASE >= arena_bytes(RING_SIZE_MAX, SLOTS_MAX))
+		return;
+	regs.gs_base = 0;
+	ptrace(PTRACE_SETREGS, tid, NULL, &regs);
+}
+
 /* The memory for the process, and an entry for the thread. */
 static int prepare(struct translate *translate, struct translate_process *process, pid_t tid,
 		   struct translate_thread **ret_thread, struct injection *ret_injection)
@@ -111,6 +126,7 @@ static int prepare(struct translate *translate, struct translate_process *proces
 	err = translate_add_thread(translate, process, tid, ret_thread);
 	if (err)
 		return err;
+	forget_former_slot(tid);
 	/* This takes most of the time: who sleeps in a system call does not wait for it behind that. */
 	(*ret_thread)->next_slot = arena_take_slot(process->arena, process->pid, tid);
 	if ((*ret_thread)->next_slot < 0) {

@@ -216,8 +216,7 @@ int translate_enter(struct translate *translate, struct translate_thread *thread
 
 	if (ptrace(PTRACE_GETREGS, thread->tid, NULL, &regs))
 		return 0;
-	/* Where it has been in the memory of an earlier trailcam, that is left. */
-	if (regs.gs_base && regs.gs_base - ARENA_BASE >= arena_bytes(RING_SIZE_MAX, SLOTS_MAX)) {
+	if (regs.gs_base) {
 		translate_refuse(translate, thread->tid, give_back_reasons[GIVE_GS]);
 		return 0;
 	}
