@@ -255,6 +255,25 @@ same_output() {
 check 'signals, timers, threads, forks, dlopen, exec: the same output' same_output 30s
 check 'let go in the middle of it: the same output' same_output 300ms
 
+# All of its threads sleep in calls of the runtime when the one that started it is killed. They sleep on, out of it.
+left_asleep() {
+	mkfifo "$tmp/in"
+	"$trailcam" run -q --source translate -o "$tmp/killed.fxt" -- "$programs/server" <"$tmp/in" >"$tmp/out" 2>&1 &
+	front=$!
+	exec 5>"$tmp/in"
+	wait_for "$tmp/out" ready
+	worker=$(pgrep -P $front)
+	server=$(pgrep -P "$worker" server)
+	ours="$ours $server"
+	wait_until asleep "$server" || return 1
+	kill -9 "$worker" $front
+	translates "$server" --duration 20ms && ! grep 'runs natively' "$tmp/err" && is_free "$server" || return 1
+	play >&5
+	exec 5>&-
+	wait_for "$tmp/out" interrupted && diff "$tmp/native" "$tmp/out"
+} 2>/dev/null
+check 'left asleep by one that was killed: the same output' left_asleep
+
 # In a storm of signals some wait for their thread when it is let go.
 # nothing_is_lost PROGRAM CNT
 nothing_is_lost() {

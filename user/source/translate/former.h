@@ -5,6 +5,12 @@
 #include "source/translate/inject.h"
 
 /*
+ * Before injection_begin(), as that keeps where the thread is. If it sleeps in a system call there, it makes
+ * the call from the program's own code.
+ */
+void former_leave_call(pid_t tid);
+
+/*
  * Between injection_begin() and end(): whether there is such memory that can be removed, because no
  * thread is in it any more; *ret_shared says what it is. Other threads may be stopped for that. False:
  * there is none, or it has to stay.

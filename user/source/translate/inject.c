@@ -346,9 +346,11 @@ static void end(const struct injection *injection)
 int inject(pid_t tid, const struct arena_config *config, struct arena **ret_arena,
 	   struct injection *ret_injection)
 {
-	int err = begin(ret_injection, tid, NULL);
 	struct shared former;
+	int err;
 
+	former_leave_call(tid);
+	err = begin(ret_injection, tid, NULL);
 	if (err)
 		return err;
 	if (former_is_left(ret_injection, &former))
