@@ -58,19 +58,23 @@ static void say_exit(const struct capture_options *options, const char *hits, co
 }
 
 /* To stop many threads, and to let them go, may take most of the time. */
-static void say_stall(const struct capture_options *options, struct capture_stall stall, const char *targets,
-		      const char *hits)
+static void say_stall(const struct capture_options *options, struct capture_stall stall, const char *hits)
 {
 	double held_ms = (double)stall.held_ns / 1e6, max_ms = (double)options->capture.max_stall_ns / 1e6;
+	bool are_many = options->capture.pid_cnt > 1;
+	const char *were = options->capture.path ? "program was"
+			   : are_many		 ? "targets were"
+						 : "target was",
+		   *run = are_many ? "they run" : "it runs", *comma = hits[0] ? ", " : "";
 
 	if (stall.is_cut)
-		log_say("%s was held for %.4g ms (--max-stall: %.4g ms), too short a time to stop %zu "
-			"threads and to let them go%s%s: nothing was traced, and it runs on at full speed",
-			targets, held_ms, max_ms, stall.thread_cnt, hits[0] ? ", " : "", hits);
+		log_say("the %s held for %.4g ms (--max-stall: %.4g ms), too short a time to stop %zu "
+			"threads and to let them go%s%s: nothing was traced, and %s on at full speed",
+			were, held_ms, max_ms, stall.thread_cnt, comma, hits, run);
 	else
-		log_say("%s was held for %.4g ms (--max-stall: %.4g ms)%s%s: the trace ends here, and it "
-			"runs on at full speed",
-			targets, held_ms, max_ms, hits[0] ? ", " : "", hits);
+		log_say("the %s held for %.4g ms (--max-stall: %.4g ms)%s%s: the trace ends here, and %s on "
+			"at full speed",
+			were, held_ms, max_ms, comma, hits, run);
 }
 
 /* wait_status: that of the end of the targets, if that ended the recording. */
@@ -96,7 +100,7 @@ static void say_end(const struct capture_options *options, const struct capture 
 		log_say("the time is up (--duration)%s%s: the trace ends here", hits[0] ? ", " : "", hits);
 		break;
 	case CAPTURE_STALLED:
-		say_stall(options, capture_stall(capture), targets, hits);
+		say_stall(options, capture_stall(capture), hits);
 		break;
 	case CAPTURE_CRAMPED:
 		log_say("%s may soon need the memory that recording takes, since its cgroup limits it%s%s: "
