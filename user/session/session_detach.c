@@ -300,6 +300,12 @@ static void stop_those(struct session *session, const struct session_process *pr
 	}
 }
 
+static void note_held(struct session *session)
+{
+	for (size_t i = 0; i < session->thread_cnt; i++)
+		session->threads[i]->sleeps = !session->threads[i]->held;
+}
+
 /*
  * A driver that has begun wants all threads of a process to be stopped before the first is let go. Those that
  * it held ran, and the others slept: these are stopped first and let go last. Else those that are held go
@@ -309,8 +315,7 @@ static void let_threads_go(struct session *session, struct session_process *proc
 {
 	bool at_once = !session->config.driver->process_let_go || session->is_cut;
 
-	for (size_t i = 0; i < session->thread_cnt; i++)
-		session->threads[i]->sleeps = !session->threads[i]->held;
+	note_held(session);
 	stop_those(session, process, !at_once, at_once);
 	stop_those(session, process, at_once, at_once);
 	TELL_DRIVER(session, process_let_go, process);
@@ -321,6 +326,10 @@ static void let_threads_go(struct session *session, struct session_process *proc
 void session_detach(struct session *session)
 {
 	TELL_DRIVER(session, leave, NULL);
+	note_held(session);
+	/* What is held does not wait for other processes. */
+	for (size_t i = session->is_cut ? session->process_cnt : 0; i--;)
+		stop_those(session, session->processes[i], false, true);
 	for (size_t i = session->process_cnt; i--;)
 		let_threads_go(session, session->processes[i]);
 	pin_release(&session->pin);
