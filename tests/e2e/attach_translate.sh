@@ -92,8 +92,8 @@ check 'after one that was killed' killed_before
 # As soon as its memory is there, without rights at first, while more is done in the thread that has made it.
 cat >"$tmp/kills.py" <<'END'
 import os, subprocess, sys, time
-pid, sign, command = sys.argv[1], sys.argv[2].encode(), sys.argv[3:]
-for turn in range(12):
+pid, sign, turns, pace, command = sys.argv[1], sys.argv[2].encode(), int(sys.argv[3]), float(sys.argv[4]), sys.argv[5:]
+for turn in range(turns):
     front = subprocess.Popen(command, stderr=subprocess.DEVNULL)
     worker = ""
     while not worker:
@@ -101,7 +101,7 @@ for turn in range(12):
     end = time.time() + 10
     while front.poll() is None and time.time() < end and sign not in open(f"/proc/{pid}/maps", "rb").read():
         pass
-    time.sleep(max(0, turn - 4) * 0.0001)
+    time.sleep(max(0, turn - 4) * pace)
     for victim in (int(worker), front.pid):
         try:
             os.kill(victim, 9)
@@ -113,18 +113,50 @@ for turn in range(12):
         if b"memfd:trailcam" not in open(f"/proc/{pid}/maps", "rb").read():
             break
         subprocess.run(command[:-1] + ["20ms"], stderr=subprocess.DEVNULL)
+    else:
+        sys.exit(f"turn {turn}: it stays")
 END
 # killed_early SIGN ARG...: as soon as the memory map has the sign
 killed_early() {
 	sign=$1
 	shift
-	python3 "$tmp/kills.py" $busy "$sign" "$trailcam" attach -q --source translate -p $busy "$@" -o "$tmp/killed.fxt" --duration 60s && goes_on &&
+	python3 "$tmp/kills.py" $busy "$sign" 12 0.0001 "$trailcam" attach -q --source translate -p $busy "$@" -o "$tmp/killed.fxt" --duration 60s && goes_on &&
 		wait_until recorded "$@" && ! grep 'runs natively' "$tmp/err" && is_free $busy && goes_on
 }
 check 'after some that were killed at once' killed_early memfd:trailcam
 if [ -z "$(bpf_missing && echo missing)" ]; then
 	check 'and with probes' killed_early 5500ff000000- -t rarely --skip 1000000
 fi
+
+# A signal may be on its way to its handler then.
+cat >"$tmp/ticks.c" <<'END'
+#include <signal.h>
+#include <sys/time.h>
+#include <unistd.h>
+static volatile unsigned int ticks;
+static void on_tick(int signal)
+{
+	ticks += signal;
+}
+int main(void)
+{
+	struct itimerval often = {{0, 200}, {0, 200}};
+
+	signal(SIGALRM, on_tick);
+	setitimer(ITIMER_REAL, &often, 0);
+	for (;;)
+		getppid();
+}
+END
+killed_at_signals() {
+	gcc -O1 -o "$tmp/ticks" "$tmp/ticks.c" || return 1
+	"$tmp/ticks" &
+	ticks=$!
+	ours="$ours $ticks"
+	python3 "$tmp/kills.py" $ticks memfd:trailcam 40 0.001 "$trailcam" attach -q --source translate -p $ticks -o "$tmp/killed.fxt" --duration 60s &&
+		is_free $ticks && kill $ticks
+}
+check 'after some that were killed while signals came' killed_at_signals
 
 # A thread that wakes while it is recorded leaves by itself after the kill. Then it sleeps, while another one comes and is killed.
 line_passes() {

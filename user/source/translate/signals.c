@@ -246,11 +246,11 @@ static void settle_info(siginfo_t *info, uint64_t rip)
 
 /*
  * Lets the thread have the signal, now that its registers are the program's. They are set last: if we are
- * killed before, the runtime still has a signal that waited.
+ * killed before, the runtime still has a signal that waited; if behind that, gs says that the thread is out.
  */
-static int pass_settled(struct translate_thread *thread, const siginfo_t *info,
-			const struct user_regs_struct *regs)
+static int pass_settled(struct translate_thread *thread, const siginfo_t *info, struct user_regs_struct *regs)
 {
+	regs->gs_base = 0;
 	ptrace(PTRACE_SETSIGINFO, thread->tid, NULL, info);
 	if (is_caught(thread->tid, info->si_signo)) {
 		thread->enters = true;
@@ -424,6 +424,7 @@ void translate_event_stop(struct translate *translate, pid_t tid)
 		regs.rip = arena_shared(arena)->runtime + arena_header(arena)->start;
 		regs.orig_rax = (unsigned long long)-1;
 	}
+	regs.gs_base = context->self;
 	ptrace(PTRACE_SETREGS, tid, NULL, &regs);
 }
 
