@@ -153,10 +153,14 @@ static int put_up(struct injection *injection, uint64_t at)
 					   .flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART | SA_RESTORER_FLAG,
 					   .restorer = at + RESTORER,
 					   .mask = ~(uint64_t)0};
+	/* A translating trailcam that was killed may have left a name there. */
+	const uint8_t nothing[CALL - ACTION - sizeof(action)] = {0};
 	int err = memory_poke(injection->tid, at, handler_code, sizeof(handler_code));
 
 	if (!err)
 		err = memory_poke(injection->tid, at + RESTORER, restorer_code, sizeof(restorer_code));
+	if (!err)
+		err = memory_poke(injection->tid, at + CALL - sizeof(nothing), nothing, sizeof(nothing));
 	return err ? err : set_action(injection, at, &action);
 }
 

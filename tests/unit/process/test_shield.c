@@ -18,6 +18,7 @@
 #include "base/cleanup.h"
 #include "process/inject.h"
 #include "process/maps.h"
+#include "process/memory.h"
 #include "process/proc_status.h"
 
 #define TRAP_MASK (1ull << (SIGTRAP - 1))
@@ -211,6 +212,28 @@ static void lowers(pid_t target)
 	_exit(0);
 }
 
+/* Beside code and a name that one has left who was killed. */
+static void clears(pid_t target)
+{
+	enum { NAME_AT = 448 };
+	const char nothing[16] = "";
+	char name[sizeof(nothing)] = "trailcam";
+	uint64_t at = vdso_end(target) - NAME_AT;
+	struct shield shield = {0};
+	struct shield_end end;
+
+	call_once(target);
+	if (memory_poke(target, at, name, sizeof(name)))
+		_exit(1);
+	put_shield(&shield, target);
+	if (memory_read(target, at, name, sizeof(name)) != sizeof(name) ||
+	    memcmp(name, nothing, sizeof(name)) != 0)
+		_exit(2);
+	shield_lower(&shield, target, 0, &end);
+	ptrace(PTRACE_DETACH, target, NULL, NULL);
+	_exit(0);
+}
+
 static void __attribute__((noreturn)) trace(struct shared *shared, void (*work)(pid_t target))
 {
 	pid_t target = fork();
@@ -308,6 +331,11 @@ TEST(test_death_in_step)
 TEST(test_lowered)
 {
 	check(lowers, 0);
+}
+
+TEST(test_cleared)
+{
+	check(clears, 0);
 }
 
 /* A copy of a vDSO with what a shield has left is as without. */
