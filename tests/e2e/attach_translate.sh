@@ -208,9 +208,12 @@ short_loop() {
 	loop=$!
 	ours="$ours $loop"
 	for _ in 1 2 3; do
-		translates $loop --duration 100ms && is_free $loop || return 1
-		branches=$("$trailcam" dump --branches "$tmp/rec" | head -n 10000 | wc -l)
-		echo "$branches branches"
+		for duration in 100ms 3s 30s; do
+			translates $loop --duration $duration && is_free $loop || return 1
+			branches=$("$trailcam" dump --branches "$tmp/rec" | head -n 10000 | wc -l)
+			echo "$branches branches"
+			[ "$branches" -ne 10000 ] || break
+		done
 		[ "$branches" -eq 10000 ] || return 1
 	done
 	kill $loop
