@@ -239,7 +239,7 @@ void capture_say_source(struct capture *capture)
 		warn_of_stepping(capture->config);
 	if (!capture->config->path && !strcmp(sources_name(&capture->sources), source_translate.name))
 		log_say("the target is translated%s until the trace ends: some 1.2 to 8 times slower, and "
-			"slowest at first",
+			"slowest at first, when a large server may hardly answer for some seconds",
 			capture->config->start.spec ? " from the start point" : "");
 }
 
