@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -84,12 +85,14 @@ static void at_ending_signals(const struct sigaction *action)
 /* Its standard action comes next. */
 static void on_early_signal(int signal)
 {
-	char text[128];
-	char *end = stpcpy(stpcpy(text, "trailcam: ended by SIG"), sigabbrev_np(signal));
-	ssize_t written;
+	static const char ended[] = "trailcam: ended by SIG",
+			  before[] = " before the recording began: nothing is written\n";
+	const char *name = sigabbrev_np(signal);
+	const struct iovec parts[] = {{(void *)ended, sizeof(ended) - 1},
+				      {(void *)name, strlen(name)},
+				      {(void *)before, sizeof(before) - 1}};
+	ssize_t written = writev(STDERR_FILENO, parts, ARRAY_SIZE(parts));
 
-	end = stpcpy(end, " before the recording began: nothing is written\n");
-	written = write(STDERR_FILENO, text, (size_t)(end - text));
 	(void)written; /* a closed stderr is the user's choice */
 	raise(signal);
 }
