@@ -188,7 +188,7 @@ check 'after two that were killed, one while all slept' killed_asleep
 
 # What a session that stepped it has left in the padding of its vDSO is no obstacle.
 after_step() {
-	"$trailcam" attach -q --source step -p $busy --duration 50ms -o "$tmp/step.tsv" 2>"$tmp/err" && recorded &&
+	"$trailcam" attach -q --source step -p $busy --max-stall none --duration 50ms -o "$tmp/step.tsv" 2>"$tmp/err" && recorded &&
 		! grep 'runs natively' "$tmp/err" && is_free $busy && goes_on
 }
 check 'after one that stepped it' after_step
