@@ -47,7 +47,7 @@ attach_ends() {
 	for signal in INT:2 TERM:15 HUP:1 QUIT:3; do
 		ended_early ${signal%:*} ${signal#*:} attach --source step --step-log "$tmp/log" -o "$tmp/t.tsv" -p $target || return 1
 	done
-	! grep -h TracerPid /proc/$target/task/*/status | grep -qv '	0$' && ! grep -hq '^State:	[tT]' /proc/$target/task/*/status || return 1
+	untraced "$target" || return 1
 	before=$(od -An -v -t u8 -N 8 "$tmp/busy")
 	wait_until has_worked "$before"
 }

@@ -88,6 +88,11 @@ asleep() {
 	[ -d "/proc/$1" ] && ! cat /proc/"$1"/task/*/status | grep '^State:' | grep -qv '(sleeping)'
 }
 
+# untraced PID: it is there, and none of its threads is traced or stopped.
+untraced() {
+	[ -d "/proc/$1" ] && ! cat /proc/"$1"/task/*/status | grep -E '^TracerPid:	[1-9]|^State:	[tT]'
+}
+
 # wait_for FILE TEXT: until the file contains the text.
 wait_for() {
 	wait_until grep -sF -- "$2" "$1" || {

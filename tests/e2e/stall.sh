@@ -26,7 +26,7 @@ have_worked() {
 
 # Nothing of us is left, and all threads work.
 runs_on() {
-	! grep -h TracerPid "/proc/$target"/task/*/status | grep -qv '	0$' && ! grep -hq '^State:	[tT]' "/proc/$target"/task/*/status || return 1
+	untraced "$target" || return 1
 	before=$(od -An -v -t u8 -w8 -N 32 "$tmp/busy")
 	wait_until have_worked "$before"
 }
@@ -83,9 +83,9 @@ many_threads() {
 	exec 9>"$tmp/in" && wait_for "$tmp/out" ready && wait_until asleep $target || return 1
 	status_is 0 attach --source step --max-stall 1ms && grep -q 'too short a time to stop 1001 threads and to let them go: nothing was traced' "$tmp/err" &&
 		held=$(sed -n 's/.*was held for \([0-9.]*\) ms.*/\1/p' "$tmp/err") && awk -v held="$held" 'BEGIN { exit !(held > 0) }' &&
-		! grep -h TracerPid "/proc/$target"/task/*/status | grep -qv '	0$' || return 1
+		untraced "$target" || return 1
 	status_is 0 attach --source step --max-stall none --duration 1s && says "$tmp/err" 'the time is up' &&
-		! grep -h TracerPid "/proc/$target"/task/*/status | grep -qv '	0$' || return 1
+		untraced "$target" || return 1
 	exec 9>&- && wait $target && says "$tmp/out" '1000 did their part'
 }
 check 'many threads: the time to stop them and let them go counts' many_threads

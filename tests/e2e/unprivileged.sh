@@ -99,7 +99,7 @@ all_threads() {
 	wait_for "$tmp/err" 'debug: attached' && wait_until have_gone_on $(($(rounds) + 40000))
 	kill -TERM $recording # a script's background ignores SIGINT
 	status_is 0 wait $recording && says "$tmp/err" 'in 5 threads' && says "$own/busy.csv" ',turn,' &&
-		! grep -h TracerPid "/proc/$target"/task/*/status | grep -qv '	0$'
+		untraced "$target"
 }
 check 'attach to all threads of a process of its own; the time or a signal ends it' all_threads
 

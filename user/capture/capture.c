@@ -154,6 +154,14 @@ static int let_go_early(struct capture *capture)
 	return 0;
 }
 
+/* What the targets have mapped and the code they run, as they are now. */
+static int keep_last(struct capture *capture)
+{
+	int err = session_look_at_maps(capture->session);
+
+	return err ? err : keep_code(capture);
+}
+
 /*
  * Held targets are let go as soon as nothing is left to be read of them, and do not wait until the kernel has
  * removed the probes; running ones might still be stopped by one.
@@ -164,9 +172,7 @@ static int let_held_go(struct capture *capture)
 
 	if (capture_is_free_running(capture) || sources_can(&capture->sources, SOURCE_PROBES))
 		return 0;
-	err = session_look_at_maps(capture->session);
-	if (!err)
-		err = keep_code(capture);
+	err = keep_last(capture);
 	if (capture->set)
 		trigger_set_silence(capture->set);
 	session_detach(capture->session);
@@ -333,9 +339,7 @@ static int finish(struct capture *capture, bool exited)
 	if (!err)
 		err = describe(capture, exited);
 	if (!err && !capture->let_go)
-		err = session_look_at_maps(capture->session);
-	if (!err && !capture->let_go)
-		err = keep_code(capture);
+		err = keep_last(capture);
 	if (!err)
 		err = binaries_note_build_ids(capture->snapshot);
 	if (!capture->let_go) {
