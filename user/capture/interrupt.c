@@ -2,15 +2,18 @@
 /* The only place with global state: a signal handler can reach nothing else. */
 #include "capture/interrupt.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/uio.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/array.h"
+#include "base/progress.h"
 
 static volatile sig_atomic_t pending;
 static volatile sig_atomic_t orphaned;
@@ -82,24 +85,64 @@ static void at_ending_signals(const struct sigaction *action)
 	}
 }
 
+/* In a handler: by writev() alone. */
+static void say(const char *before, int signal, const char *behind)
+{
+	const char *parts[] = {"trailcam: ", before, sigabbrev_np(signal), behind, "\n"};
+	struct iovec line[ARRAY_SIZE(parts)];
+	ssize_t written;
+
+	for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
+		line[i] = (struct iovec){(void *)parts[i], strlen(parts[i])};
+	progress_clear();
+	written = writev(STDERR_FILENO, line, ARRAY_SIZE(line));
+	(void)written; /* a closed stderr is the user's choice */
+}
+
 /* Its standard action comes next. */
 static void on_early_signal(int signal)
 {
-	static const char ended[] = "trailcam: ended by SIG",
-			  before[] = " before the recording began: nothing is written\n";
-	const char *name = sigabbrev_np(signal);
-	const struct iovec parts[] = {{(void *)ended, sizeof(ended) - 1},
-				      {(void *)name, strlen(name)},
-				      {(void *)before, sizeof(before) - 1}};
-	ssize_t written = writev(STDERR_FILENO, parts, ARRAY_SIZE(parts));
-
-	(void)written; /* a closed stderr is the user's choice */
+	say("ended by SIG", signal, " before the recording began: nothing is written");
 	raise(signal);
 }
 
 void interrupt_end_early(void)
 {
 	const struct sigaction action = {.sa_handler = on_early_signal, .sa_flags = (int)SA_RESETHAND};
+
+	at_ending_signals(&action);
+}
+
+static bool has_ended(pid_t child)
+{
+	siginfo_t info = {0};
+
+	return !waitid(P_PID, (id_t)child, &info, WEXITED | WNOHANG | WNOWAIT) && info.si_pid;
+}
+
+/* One that came while the recording ran is the first. */
+static void on_late_signal(int signal, siginfo_t *info, void *context)
+{
+	int kept_errno = errno;
+
+	(void)context;
+	if (passed_on_to > 0 && !has_ended(passed_on_to)) {
+		if (info->si_code <= 0)
+			kill(passed_on_to, signal);
+	} else if (!pending) {
+		say("the trace is being written: another SIG", signal, " ends trailcam without it");
+	} else {
+		say("ended by SIG", signal, " before all was written");
+		at_ending_signals(&(struct sigaction){.sa_handler = SIG_DFL});
+		raise(signal);
+	}
+	pending = signal;
+	errno = kept_errno;
+}
+
+void interrupt_end_writing(void)
+{
+	const struct sigaction action = {.sa_sigaction = on_late_signal, .sa_flags = SA_SIGINFO | SA_RESTART};
 
 	at_ending_signals(&action);
 }

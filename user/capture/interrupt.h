@@ -18,6 +18,12 @@ void interrupt_end_early(void);
  */
 void interrupt_watch(pid_t target);
 
+/*
+ * The recording is over, and what it gave is written from now on: these signals end this program, but for the
+ * first since interrupt_watch(), which says so. While `target` lives they are for it alone.
+ */
+void interrupt_end_writing(void);
+
 /* The signal that has come, or 0. */
 int interrupt_pending(void);
 

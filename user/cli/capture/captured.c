@@ -242,6 +242,7 @@ int capture_and_write(const struct capture_options *options, const char *targets
 	}
 	if (interrupt_orphaned())
 		return err;
+	interrupt_end_writing();
 	*ret_capture = TAKE_PTR(capture);
 	if (err)
 		return err;
