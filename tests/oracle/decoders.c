@@ -204,14 +204,14 @@ static bool is_damaged(const struct pieces *pieces, size_t i)
  * difference to damaged traces.
  */
 static bool same_piece(const struct decoder_config *config, const struct aux_trace *aux,
-		       struct pieces *pieces, size_t i, const char *name)
+		       struct pieces *pieces, size_t i, struct fast_memory *memory, const char *name)
 {
 	struct decoder_config reference = *config;
 	struct branch_list ours = {0}, theirs = {0};
 	struct pieces fresh;
 	const char *why;
 	bool same = true;
-	int err = fast_decode(pieces, i, &ours, &why);
+	int err = fast_decode(pieces, i, memory, &ours, &why);
 
 	total.pieces++;
 	total.declined_pieces += err > 0;
@@ -237,6 +237,7 @@ static bool same_pieces(const struct snapshot *snapshot, struct history *history
 {
 	const struct decode_config config = {0};
 	CLEANUP(decoder_cache_freep) struct decoder_cache *cache = NULL;
+	struct fast_memory memory = {0};
 	struct decoder_config decoder;
 	struct schedule schedule;
 	struct pieces pieces;
@@ -253,7 +254,7 @@ static bool same_pieces(const struct snapshot *snapshot, struct history *history
 		die("pieces", err);
 	for (size_t i = 0; i < pieces.cnt && same; i++)
 		if (is_damaged(&pieces, i))
-			same = same_piece(&decoder, aux, &pieces, i, name);
+			same = same_piece(&decoder, aux, &pieces, i, &memory, name);
 	pieces_release(&pieces);
 	schedule_release(&schedule);
 	return same;

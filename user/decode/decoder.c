@@ -30,31 +30,45 @@ struct run {
 	size_t next;	 /* whose turn it is, of pieces in order */
 	bool has_turn;	 /* a thread is at it */
 	bool failed;
-	struct branch_list *idle; /* room for branches that no piece uses */
-	size_t idle_cnt, idle_cap;
+	struct room *idle; /* those that no piece uses, linked */
 };
 
-static struct branch_list take_room(struct run *run)
+/* What a piece is decoded with. */
+struct room {
+	struct branch_list branches;
+	struct fast_memory memory;
+	struct room *next;
+};
+
+static struct room *take_room(struct run *run)
 {
-	struct branch_list list = {0};
+	struct room *room;
 
 	pthread_mutex_lock(&run->lock);
-	if (run->idle_cnt)
-		list = run->idle[--run->idle_cnt];
+	room = run->idle;
+	run->idle = room ? room->next : NULL;
 	pthread_mutex_unlock(&run->lock);
-	return list;
+	return room ? room : calloc(1, sizeof(*room));
 }
 
-static void give_room(struct run *run, struct branch_list *list)
+static void give_room(struct run *run, struct room *room)
 {
-	int err;
-
-	list->cnt = 0;
+	room->branches.cnt = 0;
 	pthread_mutex_lock(&run->lock);
-	err = list->items ? ARRAY_PUSH(run->idle, run->idle_cnt, run->idle_cap, *list) : 0;
+	room->next = run->idle;
+	run->idle = room;
 	pthread_mutex_unlock(&run->lock);
-	if (err)
-		branch_list_release(list);
+}
+
+static void free_rooms(struct run *run)
+{
+	while (run->idle) {
+		struct room *room = run->idle;
+
+		run->idle = room->next;
+		branch_list_release(&room->branches);
+		free(room);
+	}
 }
 
 static void tell_progress(struct run *run, const struct piece *piece)
@@ -149,23 +163,25 @@ static int decode_piece(void *ctx, size_t i)
 {
 	struct run *run = ctx;
 	struct pieces *pieces = &run->pieces;
-	struct branch_list list;
 	const char *why = NULL;
+	struct room *room;
 	int err = 1;
 
 	if (!begin_piece(run, i))
 		return 0;
-	list = take_room(run);
+	room = take_room(run);
+	if (!room)
+		return take_turns(run, i, fail(-ENOMEM, "no memory to decode a piece"));
 	if (pieces->config->kind == DECODER_FAST)
-		err = fast_decode(pieces, i, &list, &why);
+		err = fast_decode(pieces, i, &room->memory, &room->branches, &why);
 	if (err > 0)
-		err = blocks_decode(pieces, i, &list);
-	correct_overflow(pieces, i, &list);
+		err = blocks_decode(pieces, i, &room->branches);
+	correct_overflow(pieces, i, &room->branches);
 	decoder_cache_count(pieces->config->cache, pieces->items[i].end - pieces->items[i].begin, why);
 	if (!err)
-		err = run->out->piece(run->out->ctx, i, pieces->items[i].version, &list);
+		err = run->out->piece(run->out->ctx, i, pieces->items[i].version, &room->branches);
 	err = take_turns(run, i, err);
-	give_room(run, &list);
+	give_room(run, room);
 	tell_progress(run, &run->pieces.items[i]);
 	return err;
 }
@@ -209,9 +225,7 @@ int decoder_run_pieces(const struct decoder_config *config, const uint8_t *bytes
 		if (!err)
 			err = parallel_for(run.pieces.cnt, config->threads, decode_piece, &run);
 	}
-	for (size_t i = 0; i < run.idle_cnt; i++)
-		branch_list_release(&run.idle[i]);
-	free(run.idle);
+	free_rooms(&run);
 	free(run.states);
 	pieces_release(&run.pieces);
 	return err;

@@ -66,24 +66,25 @@ static bool walk_tail(struct fast *fast)
 	return !fast->node || fast->has_lost || fast_decline(fast, "code that leads nowhere");
 }
 
-int fast_decode(struct pieces *pieces, size_t index, struct branch_list *branches, const char **ret_why)
+int fast_decode(struct pieces *pieces, size_t index, struct fast_memory *memory, struct branch_list *branches,
+		const char **ret_why)
 {
 	const struct piece *piece = &pieces->items[index];
 	struct fast fast = {
 		.pieces = pieces,
 		.store = decoder_cache_store(pieces->config->cache),
-		.finder = {.functions = &pieces->config->functions},
+		.memory = memory,
 		.out = branches,
 		.out_first = branches->cnt,
 		.at = pieces_bytes(pieces, index),
 		.tsc = piece->header.tsc,
-		.is_64 = true,
 		.all = true,
 	};
 	size_t cnt = branches->cnt;
 	struct pt_config config;
 	bool is_read;
 
+	fast_use_64(&fast, true);
 	fast.end = fast.at + (piece->end - piece->begin);
 	pieces_setup(pieces, index, &config);
 	timing_init(&fast.timing, &config);

@@ -112,7 +112,7 @@ static struct node *look_up_cut(struct fast *fast, const struct cached_section *
 {
 	const struct cached_section *behind = code_section_at(fast->images, section->addr + section->size);
 	struct seam *seam = decoder_cache_seam(fast->pieces->code.config->cache, section, behind);
-	struct node *node = seam ? graph_make(&seam->graphs[fast->is_64], ip, &fast->finder) : NULL;
+	struct node *node = seam ? graph_make(&seam->graphs[fast->is_64], ip, &fast->memory->finder) : NULL;
 
 	if (!node)
 		fast_decline(fast, "no room for the graph of the code");
@@ -135,7 +135,7 @@ static struct node *look_up(struct fast *fast, uint64_t ip)
 		fast_decline(fast, "code that is not known");
 		return NULL;
 	}
-	node = graph_make(&section->graphs[fast->is_64], ip, &fast->finder);
+	node = graph_make(&section->graphs[fast->is_64], ip, &fast->memory->finder);
 	if (node && node_is_cut(node))
 		return look_up_cut(fast, section, ip);
 	if (!node)
@@ -145,10 +145,10 @@ static struct node *look_up(struct fast *fast, uint64_t ip)
 
 struct node *fast_node_at(struct fast *fast, uint64_t ip)
 {
-	struct target *target = fast_target(fast, ip);
+	struct fast_target *target = fast_target(fast, ip);
 
 	if (target->ip != ip || !target->node)
-		*target = (struct target){ip, look_up(fast, ip)};
+		*target = (struct fast_target){ip, look_up(fast, ip)};
 	return target->node;
 }
 
@@ -214,7 +214,7 @@ struct node *fast_pass_go_on(struct fast *fast, struct node *node, bool all)
 
 static void forget_targets(struct fast *fast)
 {
-	memset(fast->targets, 0, sizeof(fast->targets));
+	memset(fast->memory->targets, 0, sizeof(fast->memory->targets));
 	for (size_t i = 0; i < RETURN_STACK; i++)
 		fast->stack[i].site = NULL;
 }
@@ -222,6 +222,8 @@ static void forget_targets(struct fast *fast)
 bool fast_use_version(struct fast *fast, size_t version)
 {
 	const struct code_image_set *before = fast->images;
+	struct function_finder *finder = &fast->memory->finder;
+	size_t image;
 
 	fast->version = version;
 	if (code_take(&fast->pieces->code, version, &fast->images)) {
@@ -230,10 +232,21 @@ bool fast_use_version(struct fast *fast, size_t version)
 	}
 	if (fast->images == before)
 		return true;
-	fast->finder.image = code_image_nth(&fast->pieces->code, fast->images);
-	memset(fast->finder.recent, 0, sizeof(fast->finder.recent));
-	forget_targets(fast);
+	image = code_image_nth(&fast->pieces->code, fast->images);
+	if (!finder->functions || finder->image != image) {
+		*finder = (struct function_finder){.functions = &fast->pieces->config->functions,
+						   .image = image};
+		forget_targets(fast);
+	}
 	return !fast->images->overlap || fast_decline(fast, "sections of code that overlap");
+}
+
+void fast_use_64(struct fast *fast, bool is_64)
+{
+	fast->is_64 = is_64;
+	if (fast->memory->is_64 != is_64)
+		forget_targets(fast);
+	fast->memory->is_64 = is_64;
 }
 
 void fast_use_next_mode(struct fast *fast)
@@ -242,9 +255,7 @@ void fast_use_next_mode(struct fast *fast)
 		return;
 	fast->next_has_mode = false;
 	fast->has_mode = true;
-	if (fast->is_64 != fast->next_is_64)
-		forget_targets(fast);
-	fast->is_64 = fast->next_is_64;
+	fast_use_64(fast, fast->next_is_64);
 }
 
 /* ---- TNT ---- */

@@ -20,7 +20,6 @@
 
 enum {
 	RETURN_STACK = 64,
-	TARGETS = 256,	/* a power of two */
 	GO_ON_MAX = 64, /* nodes without a packet on end */
 	BRANCHES_FIRST = 1024,
 	ENDING_BYTES = 32,
@@ -33,15 +32,9 @@ enum fup_use {
 	FUP_TX_ABORT,
 };
 
-/* A recently used node. NULL: none */
-struct target {
-	uint64_t ip;
-	struct node *node;
-};
-
 struct fast {
 	struct pieces *pieces;
-	struct function_finder finder;
+	struct fast_memory *memory;
 	struct branch_list *out;
 	size_t out_first;
 	const uint8_t *at, *end; /* packets */
@@ -85,8 +78,6 @@ struct fast {
 		const struct known_branch *site; /* NULL: of another image */
 	} stack[RETURN_STACK];
 	unsigned int top, depth;
-
-	struct target targets[TARGETS];
 
 	enum fup_use fup_use;
 	enum branch_event event; /* that FUP_POSITION is the address of; EVENT_CNT: none */
@@ -200,22 +191,23 @@ static inline void fast_pass_all_known(struct fast *fast, const struct node *nod
  */
 static inline void fast_choose_branches(struct fast *fast)
 {
-	fast->all = !fast->finder.functions->at || fast->is_ending || fast->out->cnt == fast->out_first;
+	fast->all =
+		!fast->memory->finder.functions->at || fast->is_ending || fast->out->cnt == fast->out_first;
 }
 
 struct node *fast_node_at(struct fast *fast, uint64_t ip);
 struct node *fast_find_place(struct fast *fast, uint64_t ip);
 
 /* Where the node at ip is remembered. */
-static inline struct target *fast_target(struct fast *fast, uint64_t ip)
+static inline struct fast_target *fast_target(struct fast *fast, uint64_t ip)
 {
-	return &fast->targets[(ip ^ ip >> 9) % TARGETS];
+	return &fast->memory->targets[(ip ^ ip >> 9) % FAST_TARGETS];
 }
 
 /* As fast_node_at(), but the code need not be known. */
 static inline struct node *fast_place_at(struct fast *fast, uint64_t ip)
 {
-	const struct target *target = fast_target(fast, ip);
+	const struct fast_target *target = fast_target(fast, ip);
 
 	return target->ip == ip && target->node ? target->node : fast_find_place(fast, ip);
 }
@@ -224,6 +216,7 @@ bool fast_go_to(struct fast *fast, uint64_t ip);
 struct node *fast_pass_go_on(struct fast *fast, struct node *node, bool all);
 /* Switches to another image. False: it cannot be used. */
 bool fast_use_version(struct fast *fast, size_t version);
+void fast_use_64(struct fast *fast, bool is_64);
 void fast_use_next_mode(struct fast *fast);
 bool fast_on_tnt(struct fast *fast, uint64_t bits, unsigned int cnt);
 

@@ -23,6 +23,7 @@ struct lister {
 	uint64_t at; /* between branches: the next instruction; 0: not known */
 	int (*fn)(void *ctx, size_t version, uint64_t ip, enum branch_gap gap);
 	void *ctx;
+	struct fast_memory memory;
 };
 
 static int use_version(struct lister *lister, size_t version)
@@ -233,7 +234,7 @@ static int decode_piece(struct pieces *pieces, size_t index, struct lister *list
 {
 	struct branch_list branches = {0};
 	const char *why;
-	int err = fast_decode(pieces, index, &branches, &why);
+	int err = fast_decode(pieces, index, &lister->memory, &branches, &why);
 
 	lister->has_limit = pieces_limit(pieces, index, &lister->limit_ip);
 	if (!err && (has_loss(&branches) || has_filters(pieces)))

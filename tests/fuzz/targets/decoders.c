@@ -32,6 +32,7 @@ static int decode(const struct decoder_config *config, size_t size, bool is_fast
 		  struct branch_list *branches)
 {
 	struct decoder_config own = *config;
+	struct fast_memory memory = {0};
 	struct pieces pieces;
 	const char *why;
 	int err = decoder_cache_new(&own.cache);
@@ -41,7 +42,8 @@ static int decode(const struct decoder_config *config, size_t size, bool is_fast
 	if (err)
 		abort();
 	/* What stands behind another PSB is as good as another input. */
-	err = is_fast ? fast_decode(&pieces, 0, branches, &why) : blocks_decode(&pieces, 0, branches);
+	err = is_fast ? fast_decode(&pieces, 0, &memory, branches, &why)
+		      : blocks_decode(&pieces, 0, branches);
 	pieces_release(&pieces);
 	decoder_cache_free(own.cache);
 	return err;
