@@ -167,7 +167,7 @@ agree wordcount 100000 -- "$programs/wordcount"
 agree jit 50000 -- "$programs/jit"
 if [ -n "$python" ]; then
 	check 'python: recorded, with a thread and a child' python_recorded
-	agree_on python 400000
+	agree_on python 300000
 else
 	skip python 'it is not installed (package python3)'
 fi

@@ -211,7 +211,7 @@ node() {
 	awk -F'\t' '
 		/^#/ || $3 < 0 { next }
 		{ open[$3] = $4 }
-		$4 ~ /^JS:.*square / { calls++; if ($3 > 0 && open[$3 - 1] !~ /^JS:.*(square|sumSquares) /) { print $0 " in " open[$3 - 1]; wrong++ } }
+		$4 ~ /^(JS|LazyCompile):.*square / { calls++; if ($3 > 0 && open[$3 - 1] !~ /^(JS|LazyCompile):.*(square|sumSquares) /) { print $0 " in " open[$3 - 1]; wrong++ } }
 		END { print calls " calls"; exit calls < 100 || wrong }' "$tmp/node.tsv" && same_callers 100
 }
 if needs 'Node' node nodejs; then check 'Node: names of JIT code' node; fi

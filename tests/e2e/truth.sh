@@ -105,7 +105,6 @@ done >"$tmp/functions"
 sed -i -e "/^FUNCTIONS/r $tmp/functions" -e '/^FUNCTIONS/d' "$tmp/logged.go"
 
 cat >"$tmp/logged.rs" <<'EOF2'
-use std::hint::black_box;
 use std::sync::Mutex;
 struct Log { calls: Vec<(&'static str, i64, i64, usize)>, depth: usize, seed: u64 }
 static LOG: Mutex<Log> = Mutex::new(Log { calls: Vec::new(), depth: 0, seed: 42 });
@@ -125,7 +124,7 @@ fn draw(below: u64) -> u64 {
 #[inline(never)]
 fn work(amount: u64) {
     let mut sum = 0u64;
-    for i in 0..amount * 100000 { sum = black_box(sum + i * 3); }
+    for i in 0..amount * 100000 { sum = unsafe { std::ptr::read_volatile(&(sum + i * 3)) }; }
 }
 fn begin(name: &'static str) -> usize {
     let mut log = LOG.lock().unwrap();
