@@ -35,6 +35,7 @@ struct rule {
 
 /* A firing, beside its registers; the stub in trigger.bpf.c gets a pointer to it. */
 struct firing {
+	__u64 id; /* process << 32 | thread, as the user sees them; 0: they are of another pid namespace */
 	__u64 begin_ns; /* of the call that returns */
 	__u64 end_ns;	/* of the call that returns; 0 at its beginning */
 	__u64 stack;	/* the address of what is above the return address, at the call's beginning */

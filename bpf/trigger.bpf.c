@@ -67,14 +67,11 @@ static __noinline int judge(struct pt_regs *regs, struct firing *firing, __u8 *v
 
 /* ---- is it a hit? ---- */
 
-static __always_inline bool is_target(void)
+static __always_inline bool is_target(const struct firing *firing)
 {
-	__u32 pid;
+	__u32 pid = firing->id >> 32;
 
-	if (!only_targets)
-		return 1;
-	pid = own_id() >> 32;
-	return bpf_map_lookup_elem(&targets, &pid) != NULL;
+	return !only_targets || bpf_map_lookup_elem(&targets, &pid);
 }
 
 static __always_inline bool is_due(struct rule *rule, __u64 now)
@@ -139,11 +136,9 @@ static __always_inline void fill_call(struct hit_record *hit, const struct firin
 }
 
 /* The ring's memory holds older hits: each field is written. */
-static __always_inline void fill(struct hit_record *hit, struct pt_regs *regs, __u32 trigger, __u32 action,
-				 __u64 now)
+static __always_inline void fill(struct hit_record *hit, struct pt_regs *regs, __u64 id, __u32 trigger,
+				 __u32 action, __u64 now)
 {
-	__u64 id = own_id();
-
 	hit->time_ns = now;
 	hit->cpu = bpf_get_smp_processor_id();
 	hit->trigger = trigger;
@@ -262,7 +257,7 @@ static __always_inline void record(struct pt_regs *regs, __u64 cookie, struct fi
 	 */
 	if (action & HIT_STOP && pause)
 		bpf_printk("trailcam: hit");
-	fill(hit, regs, cookie % RULE_MAX, action, now);
+	fill(hit, regs, firing->id, cookie % RULE_MAX, action, now);
 	fill_call(hit, firing);
 	copy_stack(hit);
 	if (value_bytes)
@@ -279,9 +274,9 @@ SEC("uprobe")
 int trigger_hit(struct pt_regs *regs)
 {
 	__u64 now, cookie = bpf_get_attach_cookie(regs);
-	struct firing firing = {.layout = (__u32)cookie >> COOKIE_LAYOUT_SHIFT};
+	struct firing firing = {.id = own_id(), .layout = (__u32)cookie >> COOKIE_LAYOUT_SHIFT};
 
-	if (!is_target())
+	if (!is_target(&firing))
 		return 0;
 	c_args(regs, &firing);
 	if (passes(&rules[cookie % RULE_MAX], regs, &firing, &now))
@@ -293,11 +288,11 @@ SEC("uprobe")
 int call_begin(struct pt_regs *regs)
 {
 	__u64 cookie = bpf_get_attach_cookie(regs), place = cookie >> COOKIE_PLACE_SHIFT;
-	struct firing firing = {.layout = (__u32)cookie >> COOKIE_LAYOUT_SHIFT};
+	struct firing firing = {.id = own_id(), .layout = (__u32)cookie >> COOKIE_LAYOUT_SHIFT};
 	struct call_key key = call_key(regs, cookie);
 	struct call call = {.jumps = !!(place & PLACE_JUMP)};
 
-	if (!is_target())
+	if (!is_target(&firing))
 		return 0;
 	/* What began before the trace is no call of it. */
 	if (is_held(&rules[cookie % RULE_MAX])) {
@@ -321,9 +316,9 @@ int call_end(struct pt_regs *regs)
 {
 	__u64 now, cookie = bpf_get_attach_cookie(regs);
 	struct rule *rule = &rules[cookie % RULE_MAX];
-	struct firing firing = {.end_ns = bpf_ktime_get_ns()};
+	struct firing firing = {.id = own_id(), .end_ns = bpf_ktime_get_ns()};
 
-	if (is_target() && !is_held(rule) && call_ends(regs, cookie, rule, &firing) &&
+	if (is_target(&firing) && !is_held(rule) && call_ends(regs, cookie, rule, &firing) &&
 	    firing.end_ns - firing.begin_ns >= rule->slower_than_ns && passes(rule, regs, &firing, &now))
 		record(regs, cookie, &firing, now);
 	return 0;

@@ -65,6 +65,37 @@ none_in_namespace() {
 }
 check 'a pid namespace: conditions on pid and tid' none_in_namespace
 
+# A process of a namespace below ours, beside one of ours.
+cat >"$tmp/below" <<'END'
+trailcam=$1 programs=$2 tmp=$3
+until_says() {
+	until grep -q "$2" "$1"; do sleep 0.05; done
+}
+mkfifo "$tmp/below.in" "$tmp/beside.in"
+"$programs/server" <>"$tmp/beside.in" >"$tmp/beside.out" &
+beside=$!
+unshare --pid --fork "$programs/server" <>"$tmp/below.in" >"$tmp/below.out" &
+until_says "$tmp/below.out" ready && until_says "$tmp/beside.out" ready
+below=$(cat /proc/$!/task/$!/children)
+below=${below% }
+"$trailcam" attach -v --source none -p $below -p $beside -t handle --when "pid == $below && tid == pid" --keep-recording "$tmp/below.rec" \
+	-o "$tmp/below.tsv" 2>"$tmp/err" &
+attached=$!
+until_says "$tmp/err" 'debug: attached'
+echo work >"$tmp/beside.in"
+until_says "$tmp/beside.out" work
+echo work >"$tmp/below.in"
+wait $attached || exit 1
+echo quit >"$tmp/below.in"
+echo quit >"$tmp/beside.in"
+wait
+"$trailcam" dump --hits "$tmp/below.rec" | awk -v pid="$below" '$1 == "pid" || $1 == "tid" { cnt++; wrong += $2 != pid } END { exit cnt != 2 || wrong }'
+END
+numbers_below() {
+	timeout -s KILL 100 unshare --mount --pid --fork --mount-proc --kill-child sh "$tmp/below" "$trailcam" "$programs" "$tmp"
+}
+check 'a pid namespace below: the numbers that we see' numbers_below
+
 in_user_namespace() {
 	unshare --user --map-root-user "$trailcam" run -t marker -o "$tmp/t.tsv" -- "$programs/exits" mark >/dev/null 2>"$tmp/err"
 	[ $? -eq 125 ] && says "$tmp/err" 'user namespace'

@@ -72,11 +72,6 @@ bool condition_asks_elapsed(const struct condition *condition);
 /* Whether it reads the target's memory; the BPF program must then be allowed to sleep (BPF_F_SLEEPABLE). */
 bool condition_reads_memory(const struct condition *condition);
 
-/* The pid namespace (dev, ino) of the pids that the BPF program records; ino 0: the initial one. */
-struct pid_namespace {
-	uint64_t dev, ino;
-};
-
 /* The code for judge() in a copy of a BPF program. */
 struct condition_code {
 	const struct prints *prints;	   /* NULL: none */
@@ -85,7 +80,6 @@ struct condition_code {
 		*layouts; /* indexed by firing.layout; ARGS_C: the arguments are read already */
 	size_t layout_cnt;
 	bool args_may_miss;
-	const struct pid_namespace *ns;
 };
 
 /*

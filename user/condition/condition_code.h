@@ -27,7 +27,6 @@ struct code {
 	struct bpf_insn *insns;
 	size_t cnt, cap;
 	bool args_may_miss;
-	const struct pid_namespace *ns;
 	bool stays; /* memory that is not there is not brought in: reading it is not the user's wish */
 	/* Of a value to be printed: jumps to where it is unreadable. */
 	bool is_value;

@@ -46,25 +46,12 @@ static void emit_elapsed(struct code *code)
 	put(code, BPF_ALU64 | BPF_SUB | BPF_X, BPF_REG_0, BPF_REG_1, 0, 0);
 }
 
-/* struct bpf_pidns_info { u32 pid (the thread's), tgid; } */
 static void emit_id(struct code *code, bool tid)
 {
-	if (!code->ns->ino) {
-		call(code, BPF_FUNC_get_current_pid_tgid);
-		put(code, BPF_ALU64 | (tid ? BPF_LSH : BPF_RSH) | BPF_K, BPF_REG_0, 0, 0, 32);
-		if (tid)
-			put(code, BPF_ALU64 | BPF_RSH | BPF_K, BPF_REG_0, 0, 0, 32);
-		return;
-	}
-	load_constant(code, BPF_REG_1, code->ns->dev);
-	load_constant(code, BPF_REG_2, code->ns->ino);
-	address_of(code, BPF_REG_3, STRING_AT);
-	move_imm(code, BPF_REG_4, sizeof(struct bpf_pidns_info));
-	call(code, BPF_FUNC_get_ns_current_pid_tgid);
-	/* Of another namespace: it has no number here, which is 0. The helper clears the buffer. */
-	load(code, 4, BPF_REG_0, BPF_REG_10,
-	     STRING_AT + (int)(tid ? offsetof(struct bpf_pidns_info, pid)
-				   : offsetof(struct bpf_pidns_info, tgid)));
+	load(code, 8, BPF_REG_0, BPF_REG_7, offsetof(struct firing, id));
+	put(code, BPF_ALU64 | (tid ? BPF_LSH : BPF_RSH) | BPF_K, BPF_REG_0, 0, 0, 32);
+	if (tid)
+		put(code, BPF_ALU64 | BPF_RSH | BPF_K, BPF_REG_0, 0, 0, 32);
 }
 
 static void emit_in_cgroup(struct code *code, const struct condition_node *node)
@@ -402,7 +389,7 @@ static void print_values(struct code *code, const struct prints *prints)
 
 int condition_emit(const struct condition_code *wanted, struct bpf_insn **ret_insns, size_t *ret_cnt)
 {
-	struct code code = {.ns = wanted->ns, .args_may_miss = wanted->args_may_miss};
+	struct code code = {.args_may_miss = wanted->args_may_miss};
 
 	move(&code, BPF_REG_6, BPF_REG_1);
 	move(&code, BPF_REG_7, BPF_REG_2);

@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <bpf/bpf.h>
@@ -19,11 +18,13 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "bpf/own_id.h"
 #include "bpf/rule.h"
 #include "bpf/trigger.skel.h"
 #include "condition/condition.h"
 #include "condition/prints.h"
 #include "probe/args/arg_layout.h"
+#include "trigger/own_namespace.h"
 #include "trigger/privilege.h"
 #include "trigger/uprobe_multi.h"
 
@@ -54,17 +55,6 @@ log_libbpf(enum libbpf_print_level level, const char *fmt, va_list ap)
 void programs_quiet_libbpf(void)
 {
 	libbpf_set_print(log_libbpf);
-}
-
-/* The initial one's inode number is fixed (linux/proc_ns.h, PROC_PID_INIT_INO). */
-struct pid_namespace programs_pid_namespace(void)
-{
-	enum { PROC_PID_INIT_INO = 0xeffffffc - (1ll << 32) };
-	struct stat st;
-
-	if (stat("/proc/self/ns/pid", &st) || (uint32_t)st.st_ino == (uint32_t)PROC_PID_INIT_INO)
-		return (struct pid_namespace){0};
-	return (struct pid_namespace){.dev = st.st_dev, .ino = st.st_ino};
 }
 
 static int fail_load(int err, const struct trigger_bpf *bpf)
@@ -128,7 +118,6 @@ static void size_ring(struct trigger_bpf *bpf, const struct trigger_config *conf
 static int load(struct programs *programs, const struct trigger_config *config, enum trigger_link link)
 {
 	CLEANUP(trigger_bpf__destroyp) struct trigger_bpf *bpf = trigger_bpf__open();
-	struct pid_namespace ns = programs_pid_namespace();
 	struct bpf_program *program;
 	int err;
 
@@ -138,8 +127,7 @@ static int load(struct programs *programs, const struct trigger_config *config, 
 	bpf->rodata->only_targets = !config->pid;
 	bpf->rodata->pause = config->pause;
 	bpf->rodata->freeze = config->freeze;
-	bpf->rodata->ns_dev = ns.dev;
-	bpf->rodata->ns_ino = ns.ino;
+	bpf->rodata->own = own_namespace();
 	bpf->bss->stop_at = config->stop_at;
 	size_ring(bpf, config);
 	if (link == TRIGGER_LINK_UPROBE_MULTI)
@@ -283,14 +271,12 @@ static const struct bpf_program *program_of(const struct trigger_bpf *bpf, enum 
 static int load_copy(struct programs *programs, const struct trigger *trigger, enum trigger_link link,
 		     enum program_role role, struct trigger_programs *own)
 {
-	struct pid_namespace ns = programs_pid_namespace();
 	struct condition_code wanted = {
 		.condition = role == PROGRAM_CALL_BEGIN ? NULL : trigger->rule.condition,
 		.prints = role == PROGRAM_CALL_BEGIN ? NULL : trigger->rule.prints,
 		.layouts = own->layouts,
 		.layout_cnt = role == PROGRAM_CALL_END ? 0 : own->layout_cnt,
 		.args_may_miss = any_layout(own),
-		.ns = &ns,
 	};
 	bool may_sleep = (wanted.condition && condition_reads_memory(wanted.condition)) ||
 			 (wanted.prints && prints_read_memory(wanted.prints)) ||

@@ -42,8 +42,5 @@ uint32_t programs_layout(const struct programs *programs, size_t trigger, const 
 /* Whether probes with this layout are at the beginning of a function. */
 bool programs_is_entry(const struct programs *programs, size_t trigger, uint32_t layout);
 
-/* Our pid namespace; {0, 0} for the initial one. */
-struct pid_namespace programs_pid_namespace(void);
-
 /* Silences libbpf on stderr; -v shows its messages. */
 void programs_quiet_libbpf(void);

@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "bpf/own_id.h"
 #include "bpf/rule.h"
 #include "bpf/trigger.skel.h"
 #include "trigger/foreign_links.h"

@@ -317,7 +317,6 @@ TEST(test_refused)
 
 TEST(test_too_deep_for_bpf)
 {
-	struct pid_namespace ns = {0};
 	struct condition *condition;
 	struct bpf_insn *insns;
 	char text[1024] = "";
@@ -329,8 +328,8 @@ TEST(test_too_deep_for_bpf)
 	for (int i = 0; i < 30; i++)
 		strcat(text, ")");
 	assert_ok(condition_parse(&condition, text));
-	assert_err(condition_emit(&(struct condition_code){.condition = condition, .ns = &ns}, &insns, &cnt),
-		   -EINVAL, "too large");
+	assert_err(condition_emit(&(struct condition_code){.condition = condition}, &insns, &cnt), -EINVAL,
+		   "too large");
 	condition_free(condition);
 }
 

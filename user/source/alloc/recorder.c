@@ -20,6 +20,7 @@
 #include "source/alloc/allocators.h"
 #include "source/alloc/probe_cost.h"
 #include "trigger/links.h"
+#include "trigger/own_namespace.h"
 #include "trigger/privilege.h"
 #include "trigger/programs.h"
 #include "trigger/uprobe_multi.h"
@@ -115,7 +116,6 @@ static uint32_t ring_bytes(const struct alloc_recorder_config *config)
 static void set_up(const struct alloc_recorder *recorder, const struct alloc_recorder_config *config)
 {
 	enum { FINE = 256 }; /* FRACTION_BITS */
-	struct pid_namespace ns = programs_pid_namespace();
 	struct alloc_bpf *bpf = recorder->bpf;
 
 	bpf->rodata->interval = config->interval_bytes;
@@ -125,8 +125,7 @@ static void set_up(const struct alloc_recorder *recorder, const struct alloc_rec
 	bpf->rodata->by_frame_pointers = !config->stack_bytes;
 	bpf->rodata->ends_have_stacks = config->end_stacks;
 	bpf->rodata->wake_bytes = ring_bytes(config) / 8;
-	bpf->rodata->ns_dev = ns.dev;
-	bpf->rodata->ns_ino = ns.ino;
+	bpf->rodata->own = own_namespace();
 	memcpy((void *)bpf->rodata->ranges, recorder->functions.ranges, sizeof(bpf->rodata->ranges));
 	bpf_map__set_max_entries(bpf->maps.records, ring_bytes(config));
 	bpf_map__set_max_entries(bpf->maps.live, config->live_max);

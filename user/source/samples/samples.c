@@ -27,6 +27,7 @@
 #include "source/samples/ring_writer.h"
 #include "source/samples/ticks.h"
 #include "source/samples/waiting.h"
+#include "trigger/own_namespace.h"
 #include "trigger/privilege.h"
 #include "trigger/programs.h"
 
@@ -84,7 +85,7 @@ static void set_up(struct samples *samples)
 	bpf_program__set_autoload(bpf->progs.on_event, config->events);
 	bpf_program__set_autoload(bpf->progs.on_fork, config->lives);
 	samples_code_set_up(bpf);
-	bpf->rodata->in_namespace = programs_pid_namespace().ino;
+	bpf->rodata->in_namespace = own_namespace().ino;
 	bpf_program__set_autoload(bpf->progs.learn_namespace, bpf->rodata->in_namespace);
 	bpf_program__set_autoload(bpf->progs.learn_registers, bpf->rodata->has_cast);
 }
