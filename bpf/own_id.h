@@ -7,8 +7,9 @@
 #endif
 
 /*
- * The pid namespace of the user of BPF programs, as stat(2) names it; ino 0: the initial one. With it, where the
- * kernel keeps the numbers of a process: offsets of fields, from the kernel's BTF; upid_bytes 0: not known.
+ * The pid namespace of the user of BPF programs, as stat(2) names it; ino 0: the initial one. With it, where
+ * the kernel keeps the numbers of a process: offsets of fields, from the kernel's BTF; upid_bytes 0: not
+ * known.
  */
 struct own_namespace {
 	__u64 dev, ino;

@@ -325,7 +325,7 @@ static __always_inline void find_unseen(struct runs *here, const struct task_str
 		ran = 0;
 	if (ran < now - here->switched_ns)
 		here->switched_ns = now - ran;
-	if (!is_target(pid_of(prev)))
+	if (!is_target(pid_of(prev)) || has_lost(tid_of(prev)))
 		return;
 	since = take_ready(tid_of(prev), &was_throttled);
 	switch_in(here, prev, since, was_throttled, here->switched_ns);
@@ -365,7 +365,7 @@ int on_switch(__u64 *ctx)
 	struct task_struct *prev = (void *)ctx[1], *next = (void *)ctx[2];
 	struct runs *here = runs_here();
 	__u32 tid = tid_of(prev), was_throttled = 0;
-	bool wants_prev = is_target(pid_of(prev)), wants_next = is_target(pid_of(next));
+	bool wants_prev = !has_lost(tid) && is_target(pid_of(prev)), wants_next = is_target(pid_of(next));
 	__u64 now, since;
 
 	if (!here)

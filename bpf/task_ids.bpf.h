@@ -62,20 +62,28 @@ static __always_inline __u32 tid_of(const struct task_struct *task)
 	return in_namespace ? own_number(task) : (__u32)task->pid;
 }
 
+/* In a namespace a thread loses its number before its last switch, and its process does not. */
+static __always_inline bool has_lost(__u32 tid)
+{
+	return in_namespace && tid == (__u32)TASK_OUTSIDE;
+}
+
 static __always_inline __u32 pid_of(const struct task_struct *task)
 {
 	return in_namespace ? own_number(task->group_leader) : (__u32)task->tgid;
 }
 
-/* As bpf_get_current_pid_tgid(). */
+/* As bpf_get_current_pid_tgid(); 0: the thread has lost its number. */
 static __always_inline __u64 ids_here(void)
 {
 	const struct task_struct *task;
+	__u32 tid;
 
 	if (!in_namespace)
 		return bpf_get_current_pid_tgid();
 	task = bpf_get_current_task_btf();
-	return (__u64)pid_of(task) << 32 | tid_of(task);
+	tid = tid_of(task);
+	return has_lost(tid) ? 0 : (__u64)pid_of(task) << 32 | tid;
 }
 
 SEC("raw_tp")

@@ -297,6 +297,16 @@ true_in_namespace() {
 	in_namespace "$trailcam" run --source samples --frequency 2000 -t epsilon --skip 50 -o "$tmp/truth.json" -- "$programs/logged" >"$tmp/log" 2>"$tmp/err" &&
 		! grep -q 'without BPF' "$tmp/err" && says "$tmp/err" 'hit epsilon' && python3 tests/e2e/samples_hit.py "$tmp/log" "$tmp/truth.json" epsilon 51
 }
+# A thread has no number any more when it runs for the last time.
+ends_in_namespace() {
+	in_namespace "$trailcam" run --source samples -o "$tmp/ends.json" --keep-recording "$tmp/ends" -- python3 -S -c '
+import threading
+for _ in range(50):
+    thread = threading.Thread(target=sum, args=(range(10000),))
+    thread.start()
+    thread.join()' 2>"$tmp/err" && [ "$(grep -c '"thread_name"' "$tmp/ends.json")" -ge 50 ] && ! grep -F '"name":"-1"' "$tmp/ends.json" &&
+		in_namespace "$trailcam" decode -o "$tmp/again.json" "$tmp/ends" 2>"$tmp/err" && cmp "$tmp/ends.json" "$tmp/again.json"
+}
 lock_in_namespace() {
 	printf '#!/bin/sh\nexec unshare --pid --fork --mount-proc %s "$@"\n' "$trailcam" >"$tmp/here" && chmod +x "$tmp/here" &&
 		trailcam=$tmp/here waits_for lock '[off-cpu] futex_wait' '.*' '^holder \(tid [0-9]{1,2}\)' ''
@@ -649,6 +659,7 @@ else
 	check 'a slow call begins and ends as its hit says' slow_call_is_exact 2ms
 	check 'and one that no sample need have seen' slow_call_is_exact 100us
 	check 'the same in a pid namespace' true_in_namespace
+	check 'threads that end in a pid namespace' ends_in_namespace
 	check 'a lock, and who held it, in a pid namespace' lock_in_namespace
 	check 'threads whose numbers share a place' share_a_place
 	check 'somebody outside of the pid namespace, by name' woken_from_outside
