@@ -87,7 +87,7 @@ check 'attach to a storm of children' while_it_storms
 
 # Each child takes a file of trailcam's, which may have no more than a few here. None ends before all are there.
 on_its_own() {
-	files=$((61 + 4 * $(getconf _NPROCESSORS_CONF)))
+	files=$((63 + 4 * $(getconf _NPROCESSORS_CONF)))
 	rm -f "$tmp/in" && mkfifo "$tmp/in" || return 1
 	(ulimit -n $files && exec "$trailcam" run --source samples --follow-forks -o "$tmp/t.json" -- sh -c '
 		exec 9<>"$0"
