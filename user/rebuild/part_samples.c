@@ -102,6 +102,13 @@ static const char *thread_name(void *ctx, int32_t tid)
 	return known ? known->name : NULL;
 }
 
+static const struct symbol *function_at(void *ctx, int32_t pid, uint64_t ip, uint64_t time_ns)
+{
+	const struct samples *samples = ctx;
+
+	return history_symbol_at(samples->decoded->history, pid, ip, time_ns);
+}
+
 static const char *variable_at(void *ctx, int32_t pid, uint64_t addr)
 {
 	struct samples *samples = ctx;
@@ -440,6 +447,7 @@ static int build_samples(struct decoded *decoded, const struct snapshot *snapsho
 	samples.context = (struct sample_context){.timeline = decoded->timeline,
 						  .thread_name = thread_name,
 						  .variable_at = variable_at,
+						  .symbol_at = function_at,
 						  .ctx = &samples};
 	err = sample_order_make(&samples.order, decoded->history, snapshot);
 	if (!err)

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "arch/arch.h"
 #include "base/array.h"
 
 /* Which frame of the item's is the call's; item->cnt: none. */
@@ -68,13 +69,38 @@ static int look_up(const struct sample_items *items, size_t first, struct sample
 	return 0;
 }
 
+/*
+ * The call's return has a probe, which is a breakpoint. Where that has been met and is not dealt with yet,
+ * the thread is one byte behind it: in the next function, if the return is the call's last instruction.
+ */
+static void take_back(struct sample_items *items, size_t first, const struct sample_context *context,
+		      const struct returned_call *call)
+{
+	const struct symbol *symbol = NULL;
+
+	if (call->stack.ips[0] && context->symbol_at)
+		symbol = context->symbol_at(context->ctx, items->pid, call->stack.ips[0], call->end_ns);
+	for (size_t i = first; i < items->cnt && symbol; i++) {
+		const struct sampled_item *item = &items->items[i];
+		size_t frame = frame_of(item, call->stack.cfas[0]);
+		uint64_t *ip = (uint64_t *)item->ips + frame; /* of a block of the items' own */
+
+		if (frame < item->cnt && (!frame || arch_is_kernel(ip[-1])) &&
+		    context->symbol_at(context->ctx, items->pid, *ip, item->start) != symbol &&
+		    context->symbol_at(context->ctx, items->pid, *ip - 1, item->start) == symbol)
+			--*ip;
+	}
+}
+
 int returned_call_add(struct sample_items *items, const struct sample_context *context,
 		      struct returned_call *call)
 {
 	size_t first = first_since(items, call->begin_ns);
 	struct sampled_item begin;
-	int err = look_up(items, first, &call->stack);
+	int err;
 
+	take_back(items, first, context, call);
+	err = look_up(items, first, &call->stack);
 	if (err)
 		return err;
 	if (!call->stack.ips[0]) {

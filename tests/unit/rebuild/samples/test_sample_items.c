@@ -385,12 +385,39 @@ static void see_at(struct sample_items *items, uint64_t time, const uint64_t *ip
 	assert_int_equal(sample_items_hit(items, &(struct sample_context){0}, time, &stack, false), 0);
 }
 
+/* Each has 16 bytes. */
+static const struct symbol *function_of_16(void *ctx, int32_t pid, uint64_t ip, uint64_t time_ns)
+{
+	static const struct symbol functions[16];
+
+	(void)ctx;
+	(void)pid;
+	(void)time_ns;
+	return &functions[ip / 16];
+}
+
 /* `cnt` frames in, with the innermost function's address or 0, if only samples can tell. */
 static void return_at(struct sample_items *items, uint64_t begin, uint64_t end, uint64_t ip, size_t cnt)
 {
+	const struct sample_context context = {.symbol_at = function_of_16};
 	struct returned_call call = {begin, end, frames((const uint64_t[]){ip, 0x12, 0x12}, cnt)};
 
-	assert_int_equal(returned_call_add(items, &(struct sample_context){0}, &call), 0);
+	assert_int_equal(returned_call_add(items, &context, &call), 0);
+}
+
+static char *items_text(struct sample_items *items)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *file = open_memstream(&text, &size);
+
+	for (size_t i = 0; i < items->cnt; i++)
+		fprintf(file, "%" PRIu64 "%s %" PRIx64 "/%" PRIx64 " of %zu\n", items->items[i].start,
+			items->items[i].is_begin ? " begin" : "", items->items[i].ips[0],
+			items->items[i].cfas[0], items->items[i].cnt);
+	fclose(file);
+	sample_items_release(items);
+	return text;
 }
 
 /* The same frame in three stacks: that was two calls. A frame that no stack has shown must be known. */
@@ -398,9 +425,7 @@ TEST(test_returned_call)
 {
 	static const uint64_t main_calls[] = {0x21, 0x11}, calls_more[] = {0x31, 0x22, 0x11};
 	struct sample_items items = {.pid = 5, .tid = 6};
-	char *text = NULL;
-	size_t size;
-	FILE *file = open_memstream(&text, &size);
+	char *text;
 
 	see_at(&items, 2000, main_calls, 2);
 	see_at(&items, 4000, calls_more, 3);
@@ -409,16 +434,32 @@ TEST(test_returned_call)
 	return_at(&items, 3000, 7000, 0, 2);
 	return_at(&items, 1000, 7000, 0x10, 1);
 	return_at(&items, 7500, 8000, 0x40, 2);
-	for (size_t i = 0; i < items.cnt; i++)
-		fprintf(file, "%" PRIu64 "%s %" PRIx64 "/%" PRIx64 " of %zu\n", items.items[i].start,
-			items.items[i].is_begin ? " begin" : "", items.items[i].ips[0],
-			items.items[i].cfas[0], items.items[i].cnt);
-	fclose(file);
+	text = items_text(&items);
 	assert_string_equal(text, "1000 begin 11/f0 of 1\n2000 21/e0 of 2\n3000 begin 22/e0 of 2\n"
 				  "4000 31/d0 of 3\n6000 21/e0 of 2\n7000 22/e0 of 2\n7000 11/f0 of 1\n"
 				  "7500 begin 40/e0 of 2\n8000 40/e0 of 2\n");
 	free(text);
-	sample_items_release(&items);
+}
+
+/* At 0x20 to 0x2f the call, whose return is its last byte; behind that another function begins. */
+TEST(test_at_the_probe_of_a_return)
+{
+	static const uint64_t behind[] = {0x30, 0x11}, in_kernel[] = {SAMPLE_KERNEL_IP, 0x30, 0x11},
+			      further[] = {0x31, 0x11}, deeper[] = {0x40, 0x30, 0x11};
+	struct sample_items items = {.pid = 5, .tid = 6};
+	char *text;
+
+	see_at(&items, 1000, behind, 2);
+	see_at(&items, 3000, further, 2);
+	see_at(&items, 4000, deeper, 3);
+	see_at(&items, 5000, behind, 2);
+	see_at(&items, 6000, in_kernel, 3);
+	return_at(&items, 2000, 7000, 0x20, 2);
+	assert_int_equal(items.items[5].ips[1], 0x2f);
+	text = items_text(&items);
+	assert_string_equal(text, "1000 30/e0 of 2\n2000 begin 31/e0 of 2\n3000 31/e0 of 2\n4000 40/d0 of 3\n"
+				  "5000 2f/e0 of 2\n6000 8000000000000000/d0 of 3\n7000 31/e0 of 2\n");
+	free(text);
 }
 
 TEST_MAIN(NULL, NULL)
