@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "trigger/own_namespace.h"
 
-#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -32,37 +31,57 @@ static bool find_member(const struct btf *btf, uint32_t id, const char *name, ui
 	return false;
 }
 
-static bool find(const struct btf *btf, const char *structure, const char *member, uint32_t *ret_bytes)
+/* The structure's, or that of void, which has no member. */
+static uint32_t id_of(const struct btf *btf, const char *structure)
 {
 	int32_t id = btf__find_by_name_kind(btf, structure, BTF_KIND_STRUCT);
 
-	return id > 0 && find_member(btf, (uint32_t)id, member, ret_bytes);
+	return id > 0 ? (uint32_t)id : 0;
 }
 
 static void find_numbers(struct own_namespace *own)
 {
 	CLEANUP(btf__freep) struct btf *btf = btf__load_vmlinux_btf();
-	int32_t upid = btf ? btf__find_by_name_kind(btf, "upid", BTF_KIND_STRUCT) : -1;
-	uint32_t common;
+	uint32_t task, pid, upid, common;
 
-	if (upid <= 0 || !find(btf, "task_struct", "thread_pid", &own->thread_pid) ||
-	    !find(btf, "task_struct", "group_leader", &own->group_leader) ||
-	    !find(btf, "pid", "level", &own->level) || !find(btf, "pid", "numbers", &own->numbers) ||
-	    !find(btf, "upid", "nr", &own->nr) || !find(btf, "upid", "ns", &own->ns) ||
-	    !find(btf, "pid_namespace", "ns", &common) || !find(btf, "ns_common", "inum", &own->inum))
+	if (!btf)
+		return;
+	task = id_of(btf, "task_struct");
+	pid = id_of(btf, "pid");
+	upid = id_of(btf, "upid");
+	if (!find_member(btf, task, "thread_pid", &own->thread_pid) ||
+	    !find_member(btf, task, "group_leader", &own->group_leader) ||
+	    !find_member(btf, pid, "level", &own->level) ||
+	    !find_member(btf, pid, "numbers", &own->numbers) || !find_member(btf, upid, "nr", &own->nr) ||
+	    !find_member(btf, upid, "ns", &own->ns) ||
+	    !find_member(btf, id_of(btf, "pid_namespace"), "ns", &common) ||
+	    !find_member(btf, id_of(btf, "ns_common"), "inum", &own->inum))
 		return;
 	own->inum += common;
-	own->upid_bytes = (uint32_t)btf__resolve_size(btf, (uint32_t)upid);
+	own->upid_bytes = (uint32_t)btf__resolve_size(btf, upid);
 }
 
 /* The initial one's inode number is fixed (linux/proc_ns.h, PROC_PID_INIT_INO). */
-struct own_namespace own_namespace(void)
+static bool find_own(struct stat *ret_st)
 {
 	enum { PROC_PID_INIT_INO = 0xeffffffc - (1ll << 32) };
+
+	return !stat("/proc/self/ns/pid", ret_st) && (uint32_t)ret_st->st_ino != (uint32_t)PROC_PID_INIT_INO;
+}
+
+bool in_own_namespace(void)
+{
+	struct stat st;
+
+	return find_own(&st);
+}
+
+struct own_namespace own_namespace(void)
+{
 	struct own_namespace own = {0};
 	struct stat st;
 
-	if (stat("/proc/self/ns/pid", &st) || (uint32_t)st.st_ino == (uint32_t)PROC_PID_INIT_INO)
+	if (!find_own(&st))
 		return own;
 	own.dev = st.st_dev;
 	own.ino = st.st_ino;

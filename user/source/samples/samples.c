@@ -85,7 +85,7 @@ static void set_up(struct samples *samples)
 	bpf_program__set_autoload(bpf->progs.on_event, config->events);
 	bpf_program__set_autoload(bpf->progs.on_fork, config->lives);
 	samples_code_set_up(bpf);
-	bpf->rodata->in_namespace = own_namespace().ino;
+	bpf->rodata->in_namespace = in_own_namespace();
 	bpf_program__set_autoload(bpf->progs.learn_namespace, bpf->rodata->in_namespace);
 	bpf_program__set_autoload(bpf->progs.learn_registers, bpf->rodata->has_cast);
 }
