@@ -12,7 +12,7 @@ enum { FAST_TARGETS = 1024 }; /* a power of two */
  */
 struct fast_memory {
 	struct function_finder finder; /* .functions NULL: of no image yet */
-	bool is_64;		       /* these nodes' code */
+	bool is_64;		       /* the code, and all of these nodes */
 	struct fast_target {
 		uint64_t ip;
 		struct node *node; /* NULL: none */

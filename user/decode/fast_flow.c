@@ -112,7 +112,8 @@ static struct node *look_up_cut(struct fast *fast, const struct cached_section *
 {
 	const struct cached_section *behind = code_section_at(fast->images, section->addr + section->size);
 	struct seam *seam = decoder_cache_seam(fast->pieces->code.config->cache, section, behind);
-	struct node *node = seam ? graph_make(&seam->graphs[fast->is_64], ip, &fast->memory->finder) : NULL;
+	struct node *node =
+		seam ? graph_make(&seam->graphs[fast->memory->is_64], ip, &fast->memory->finder) : NULL;
 
 	if (!node)
 		fast_decline(fast, "no room for the graph of the code");
@@ -124,7 +125,7 @@ static struct node *look_up(struct fast *fast, uint64_t ip)
 	struct cached_section *section = code_section_at(fast->images, ip);
 	struct node *node;
 
-	if (!fast->is_64 && ip > UINT32_MAX) {
+	if (!fast->memory->is_64 && ip > UINT32_MAX) {
 		fast->is_damaged = true;
 		fast_decline(fast, "32-bit code beyond its addresses");
 		return NULL;
@@ -135,7 +136,7 @@ static struct node *look_up(struct fast *fast, uint64_t ip)
 		fast_decline(fast, "code that is not known");
 		return NULL;
 	}
-	node = graph_make(&section->graphs[fast->is_64], ip, &fast->memory->finder);
+	node = graph_make(&section->graphs[fast->memory->is_64], ip, &fast->memory->finder);
 	if (node && node_is_cut(node))
 		return look_up_cut(fast, section, ip);
 	if (!node)
@@ -243,7 +244,6 @@ bool fast_use_version(struct fast *fast, size_t version)
 
 void fast_use_64(struct fast *fast, bool is_64)
 {
-	fast->is_64 = is_64;
 	if (fast->memory->is_64 != is_64)
 		forget_targets(fast);
 	fast->memory->is_64 = is_64;

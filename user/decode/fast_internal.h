@@ -52,7 +52,7 @@ struct fast {
 	struct node nowhere; /* stands for code that is not known: an event may end it before it is needed */
 	const struct code_image_set *images;
 	size_t version;
-	bool is_64, has_mode;
+	bool has_mode;
 	uint64_t mode_tsc;		/* of the packet that told the next mode */
 	bool next_is_64, next_has_mode; /* from the next TIP on */
 	bool mode_while_off;		/* a TIP.PGE has to come */

@@ -110,7 +110,7 @@ static bool on_mode(struct fast *fast, bool in_header)
 	case 0: /* MODE.Exec: CS.L, CS.D */
 		if ((mode & 3) != 1 && (mode & 3) != 2)
 			return fast_is_damaged(fast, "16-bit code");
-		if (in_header && fast->has_mode && fast->is_64 != (mode & 1))
+		if (in_header && fast->has_mode && fast->memory->is_64 != (mode & 1))
 			return fast_decline(fast, "a PSB+ with two modes");
 		fast->next_has_mode = true;
 		fast->mode_tsc = fast_time(fast);
