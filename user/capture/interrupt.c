@@ -36,13 +36,19 @@ static void on_alarm(int signal)
 	remind();
 }
 
+/* The terminal sends its signals to the target itself. */
+static void pass_on(int signal, const siginfo_t *info)
+{
+	if (info->si_code <= 0 && passed_on_to > 0)
+		kill(passed_on_to, signal);
+}
+
 static void on_signal(int signal, siginfo_t *info, void *context)
 {
 	(void)context;
 	pending = signal;
 	remind();
-	if (info->si_code <= 0 && passed_on_to > 0)
-		kill(passed_on_to, signal);
+	pass_on(signal, info);
 }
 
 /* No repetition is needed: the timer repeats. */
@@ -127,8 +133,7 @@ static void on_late_signal(int signal, siginfo_t *info, void *context)
 
 	(void)context;
 	if (passed_on_to > 0 && !has_ended(passed_on_to)) {
-		if (info->si_code <= 0)
-			kill(passed_on_to, signal);
+		pass_on(signal, info);
 	} else if (!pending) {
 		say("the trace is being written: another SIG", signal, " ends trailcam without it");
 	} else {
