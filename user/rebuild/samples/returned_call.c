@@ -76,10 +76,11 @@ static int look_up(const struct sample_items *items, size_t first, struct sample
 static void take_back(struct sample_items *items, size_t first, const struct sample_context *context,
 		      const struct returned_call *call)
 {
-	const struct symbol *symbol = NULL;
+	const struct symbol *symbol;
 
-	if (call->stack.ips[0] && context->symbol_at)
-		symbol = context->symbol_at(context->ctx, items->pid, call->stack.ips[0], call->end_ns);
+	if (!call->stack.ips[0])
+		return;
+	symbol = context->symbol_at(context->ctx, items->pid, call->stack.ips[0], call->end_ns);
 	for (size_t i = first; i < items->cnt && symbol; i++) {
 		const struct sampled_item *item = &items->items[i];
 		size_t frame = frame_of(item, call->stack.cfas[0]);

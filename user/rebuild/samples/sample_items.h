@@ -17,7 +17,7 @@ struct sample_context {
 	const char *(*thread_name)(void *ctx, int32_t tid); /* NULL: not known */
 	/* The name of a variable of the process, which lasts until the next call; NULL: not known. */
 	const char *(*variable_at)(void *ctx, int32_t pid, uint64_t addr);
-	/* The function at that address and time; NULL: not known. NULL itself: none is. */
+	/* The function at that address and time; NULL: not known. */
 	const struct symbol *(*symbol_at)(void *ctx, int32_t pid, uint64_t ip, uint64_t time_ns);
 	void *ctx;
 };
