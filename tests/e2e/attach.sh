@@ -43,13 +43,6 @@ state() {
 	awk '$1 == "State:" { print $2 }' "/proc/$1/status"
 }
 
-is_free() {
-	grep -q 'TracerPid:	0' "/proc/$1/status" && [ "$(state "$1")" != t ] && [ "$(state "$1")" != T ] || {
-		cat "/proc/$1/status"
-		return 1
-	}
-}
-
 ends_with() {
 	wait "$2"
 	status=$?
@@ -90,7 +83,7 @@ sleepers() {
 	attach -p $target || return 1
 	sleep 0.3
 	kill -INT $tracer
-	ends_with 0 $tracer && says "$tmp/err" 'interrupted' && is_free $target || return 1
+	ends_with 0 $tracer && says "$tmp/err" 'interrupted' && untraced $target || return 1
 	say s mask work quit
 	ends_with 9 $target && says "$tmp/s.out" 'interrupted 0' && says "$tmp/s.out" "processors $(nproc)"
 }
@@ -102,7 +95,7 @@ killed() {
 	say k work
 	wait_for "$tmp/k.out" work || return 1
 	kill -9 $tracer
-	wait_until is_free $target || return 1
+	wait_until untraced $target || return 1
 	say k thread mask quit
 	ends_with 9 $target && says "$tmp/k.out" 'interrupted 0' && says "$tmp/k.out" "processors $(nproc)"
 }
@@ -131,7 +124,7 @@ stopped() {
 	kill -CONT $target
 	wait_for "$tmp/z.out" work || return 1
 	kill -INT $tracer
-	ends_with 0 $tracer && is_free $target || return 1
+	ends_with 0 $tracer && untraced $target || return 1
 	say z quit
 	ends_with 9 $target
 }
@@ -225,7 +218,7 @@ traced_already() {
 	status_is 1 "$trailcam" attach --source step -p $target -o "$tmp/r.tsv" 2>"$tmp/second" && says "$tmp/second" "is already traced by process" &&
 		says "$tmp/second" '(trailcam)' || return 1
 	kill -INT $tracer
-	ends_with 0 $tracer && is_free $target
+	ends_with 0 $tracer && untraced $target
 }
 check 'traced already: by whom' traced_already
 
@@ -282,7 +275,7 @@ hit() {
 	start h || return 1
 	attach -p $target -t handle --keep-recording "$tmp/rec" || return 1
 	say h work
-	ends_with 0 $tracer && says "$tmp/err" 'hit handle' && is_free $target || return 1
+	ends_with 0 $tracer && says "$tmp/err" 'hit handle' && untraced $target || return 1
 	"$trailcam" dump --hits "$tmp/rec" >"$tmp/hits"
 	says "$tmp/hits" '  rdi 0x7' && grep -q "^  pid $target\$" "$tmp/hits" && grep -q '#1 0x[0-9a-f]* main+0x' "$tmp/hits" || return 1
 	say h work quit
@@ -370,7 +363,7 @@ fi
 too_many() {
 	start p || return 1
 	timeout 500 "$trailcam" attach --source none -p $target --attach-via perf_uprobe -t 'libc.so.6:[gs]*' -o "$tmp/t.tsv" 2>"$tmp/err" && return 1
-	says "$tmp/err" 'too many for perf uprobes' && is_free $target || return 1
+	says "$tmp/err" 'too many for perf uprobes' && untraced $target || return 1
 	say p work quit
 	ends_with 9 $target
 }
@@ -390,7 +383,7 @@ members_end() {
 	done
 	rm "$tmp/short-lived"
 	wait $churn
-	is_free $target || return 1
+	untraced $target || return 1
 	say m work quit
 	ends_with 9 $target
 }

@@ -22,7 +22,7 @@ translates() {
 
 # is_free PID: untraced, alive, and its memory is as it was.
 is_free() {
-	! grep -q 'TracerPid:	[1-9]' "/proc/$1/"task/*/status && ! grep '^State:	[tTZ]' "/proc/$1/status" &&
+	untraced "$1" && ! grep '^State:	Z' "/proc/$1/status" &&
 		! grep -E 'memfd:trailcam|rwx|bin/trailcam|build.*/trailcam' "/proc/$1/maps"
 }
 

@@ -93,6 +93,11 @@ untraced() {
 	[ -d "/proc/$1" ] && ! cat /proc/"$1"/task/*/status | grep -E '^TracerPid:	[1-9]|^State:	[tT]'
 }
 
+# same_again RECORDING TRACE: decoded once more it is the trace that was written at once.
+same_again() {
+	"$trailcam" decode -o "$tmp/again.json" "$1" 2>"$tmp/err" && cmp "$2" "$tmp/again.json"
+}
+
 # wait_for FILE TEXT: until the file contains the text.
 wait_for() {
 	wait_until grep -sF -- "$2" "$1" || {

@@ -190,7 +190,7 @@ woken_by_stranger() {
 files_named() {
 	rm -rf "$tmp/files" && mkdir "$tmp/files" &&
 		"$trailcam" run --source samples "$@" -o "$tmp/files.json" --keep-recording "$tmp/files/recording" -- python3 -S tests/e2e/samples_files.py "$tmp/files" >"$tmp/out" 2>"$tmp/err" &&
-		"$trailcam" decode -o "$tmp/again.json" "$tmp/files/recording" 2>"$tmp/err" && cmp "$tmp/files.json" "$tmp/again.json" && python3 -c '
+		same_again "$tmp/files/recording" "$tmp/files.json" && python3 -c '
 import json, re, sys
 events = [e for e in json.load(open(sys.argv[1]))["traceEvents"] if e["ph"] in "BX"]
 missing = [line for line in open(sys.argv[2]).read().splitlines() if not any(re.fullmatch(line, e["name"]) for e in events)]
@@ -211,7 +211,7 @@ first, second = sorted(os.sched_getaffinity(0))[:2]
 for cpu in first, second, first:
     os.sched_setaffinity(0, {cpu})
     end = time.process_time() + 0.05
-    while time.process_time() < end: pass' 2>"$tmp/err" && "$trailcam" decode -o "$tmp/again.json" "$tmp/moved" 2>"$tmp/err" && cmp "$tmp/moved.json" "$tmp/again.json" && python3 -c '
+    while time.process_time() < end: pass' 2>"$tmp/err" && same_again "$tmp/moved" "$tmp/moved.json" && python3 -c '
 import json, sys
 events = json.load(open(sys.argv[1]))["traceEvents"]
 moves = [(e["args"]["from"], e["args"]["to"]) for e in events if e["ph"] == "i" and e["name"] == "migrated"]
@@ -266,7 +266,7 @@ check 'no such frequency' too_many
 # Others touch memory on the same processors meanwhile.
 counted() {
 	"$trailcam" run --source samples --events page-faults,context-switches -o "$tmp/counted.json" --keep-recording "$tmp/counted" -- "$programs/waits" fault 2>"$tmp/err" &&
-		"$trailcam" decode -o "$tmp/again.json" "$tmp/counted" 2>"$tmp/err" && cmp "$tmp/counted.json" "$tmp/again.json" && python3 -c '
+		same_again "$tmp/counted" "$tmp/counted.json" && python3 -c '
 import json, sys
 events = json.load(open(sys.argv[1]))["traceEvents"]
 top = lambda name: max([int(next(iter(e["args"].values()))) for e in events if e["ph"] == "C" and name in e["name"]], default=0)
@@ -305,7 +305,7 @@ for _ in range(50):
     thread = threading.Thread(target=sum, args=(range(10000),))
     thread.start()
     thread.join()' 2>"$tmp/err" && [ "$(grep -c '"thread_name"' "$tmp/ends.json")" -ge 50 ] && ! grep -F '"name":"-1"' "$tmp/ends.json" &&
-		in_namespace "$trailcam" decode -o "$tmp/again.json" "$tmp/ends" 2>"$tmp/err" && cmp "$tmp/ends.json" "$tmp/again.json"
+		same_again "$tmp/ends" "$tmp/ends.json"
 }
 lock_in_namespace() {
 	printf '#!/bin/sh\nexec unshare --pid --fork --mount-proc %s "$@"\n' "$trailcam" >"$tmp/here" && chmod +x "$tmp/here" &&
@@ -382,7 +382,7 @@ time.sleep(60)' >"$tmp/ready" &
 	hung=$!
 	wait_until test -s "$tmp/ready" && wait_until asleep $hung
 	"$trailcam" attach --source samples --duration 300ms -o "$tmp/hung.json" --keep-recording "$tmp/hung" $hung 2>"$tmp/err" &&
-		"$trailcam" decode -o "$tmp/again.json" "$tmp/hung" 2>"$tmp/err" && cmp "$tmp/hung.json" "$tmp/again.json"
+		same_again "$tmp/hung" "$tmp/hung.json"
 	status=$?
 	kill $hung
 	[ $status = 0 ] && python3 -c '

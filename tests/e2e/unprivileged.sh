@@ -31,10 +31,7 @@ true_slices() {
 }
 check 'calls that the program logged' in_three true_slices
 
-same_again() {
-	"$trailcam" decode -o "$tmp/again.json" "$own/truth" 2>"$tmp/err" && cmp "$tmp/again.json" "$own/truth.json"
-}
-check 'a kept recording says the same' same_again
+check 'a kept recording says the same' same_again "$own/truth" "$own/truth.json"
 
 pauses() {
 	recorded run --source samples -o "$own/waits.fxt" -- "$own/waits" lock && "$trailcam" report --json --top 1000 "$own/waits.fxt" >"$tmp/waits.json" && python3 -c '
@@ -58,7 +55,7 @@ time.sleep(60)' >"$tmp/hung" &
 	wait_until test -s "$tmp/hung"
 	hung=$(cat "$tmp/hung") ours="$ours $hung"
 	wait_until asleep "$hung"
-	recorded attach -p "$hung" --duration 300ms -o "$own/hung.json" --keep-recording "$own/hung" && "$trailcam" decode -o "$tmp/again.json" "$own/hung" 2>"$tmp/err" && cmp "$own/hung.json" "$tmp/again.json"
+	recorded attach -p "$hung" --duration 300ms -o "$own/hung.json" --keep-recording "$own/hung" && same_again "$own/hung" "$own/hung.json"
 	status=$?
 	kill "$hung"
 	[ $status = 0 ] && python3 -c '
@@ -106,7 +103,7 @@ check 'attach to all threads of a process of its own; the time or a signal ends 
 # It touches 20,000 pages, and a few when it begins. The counters are its threads' own.
 counted() {
 	recorded run --events page-faults -o "$own/faults.json" --keep-recording "$own/faults" -- "$own/waits" fault &&
-		"$trailcam" decode -o "$tmp/again.json" "$own/faults" 2>"$tmp/err" && cmp "$tmp/again.json" "$own/faults.json" && python3 -c '
+		same_again "$own/faults" "$own/faults.json" && python3 -c '
 import json, sys
 counts = [int(next(iter(e["args"].values()))) for e in json.load(open(sys.argv[1]))["traceEvents"] if e["ph"] == "C" and "page-faults" in e["name"]]
 assert 19900 < counts[-1] < 20500 and counts == sorted(counts), counts[-1:]' "$own/faults.json"
