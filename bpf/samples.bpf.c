@@ -28,8 +28,6 @@ struct {
 	__type(value, __u8);
 } targets SEC(".maps");
 
-const volatile __u32 stack_bytes; /* of a copy, a multiple of SAMPLES_CHUNK; 0: none */
-const volatile bool kernel_stacks;
 const volatile __u16 calls[SAMPLES_CALLS]; /* enum samples_call */
 
 bool recording;
@@ -106,7 +104,7 @@ int on_tick(struct bpf_perf_event_data *ctx)
 		take_registers(SAMPLES_TICKS, user);
 	}
 	size = put_full(full, SAMPLES_TICKS, task);
-	if (!in_user && kernel_stacks)
+	if (!in_user)
 		size += put_kernel(full, ctx, 0);
 	commit(&place, &full->record, size);
 	return 0;

@@ -38,7 +38,8 @@ enum samples_ring { SAMPLES_TICKS, SAMPLES_MOMENTS, SAMPLES_RING_CNT };
 enum {
 	SAMPLES_ALIGN = 16,
 	SAMPLES_CHUNK = 64,
-	SAMPLES_STACK_MAX = 1 << 15, /* bytes of a copy */
+	SAMPLES_STACK = 1 << 14,     /* bytes of a copy */
+	SAMPLES_STACK_MAX = 1 << 15, /* the same of a JVM's thread */
 	SAMPLES_CHUNK_MAX = SAMPLES_STACK_MAX / SAMPLES_CHUNK,
 	SAMPLES_REGS_CHUNKS = 3,     /* before those of the stack */
 	SAMPLES_REGS_WORDS = 1 << 5, /* room for them, a power of two */

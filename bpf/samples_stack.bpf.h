@@ -171,7 +171,7 @@ static __always_inline void find_kept(struct copy *copy, struct slot *slot, __u6
 	struct kept *kept = &copy->kept;
 
 	copy->limit = 0;
-	copy->most = keeps_all_words(pid) ? SAMPLES_STACK_MAX : stack_bytes;
+	copy->most = keeps_all_words(pid) ? SAMPLES_STACK_MAX : SAMPLES_STACK;
 	kept->arena = ~0ull;
 	if (from >> GO_ARENA_SHIFT == GO_ARENA)
 		find_goroutine(copy, from);

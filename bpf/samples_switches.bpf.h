@@ -74,7 +74,7 @@ static __always_inline bool wants_stack(__u32 tid, __u64 now)
 {
 	struct slot *slot = switches_slot(tid);
 
-	if (!stack_bytes || !slot)
+	if (!slot)
 		return 0;
 	if (slot->next_ns < now || slot->tid != tid)
 		slot->next_ns = now;
@@ -92,7 +92,7 @@ static __always_inline bool wants_kernel_stack(__u32 tid, __u64 now)
 {
 	const struct slot *slot = switches_slot(tid);
 
-	return kernel_stacks && slot &&
+	return slot &&
 	       (slot->next_ns - now < STACKS_AT_ONCE * switch_every_ns || !(slot->nth % KERNEL_STACK_EVERY));
 }
 

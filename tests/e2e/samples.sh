@@ -444,14 +444,15 @@ halted() {
 	recording=$!
 	wait_until grep -qs 'debug: attached' "$tmp/err"
 	$2
-	sleep 0.3
+	sleep 1
 	$3
 	sleep 0.3
 	kill -TERM $recording
 	wait $recording
 	kill -9 $spinning
 }
-# The session holds the targets, which changes how the kernel stops and wakes them: that is not shown.
+# The session holds the targets, which changes how the kernel stops and wakes them: that is not shown. The stop
+# begins once the session has let it, which may take a while on a busy machine.
 stopped_by_user() {
 	spin
 	halted "$tmp/stopped.json" "kill -STOP $spinning" "kill -CONT $spinning"

@@ -43,6 +43,12 @@ static void pass_on(int signal, const siginfo_t *info)
 		kill(passed_on_to, signal);
 }
 
+static void on_signal_for_another(int signal, siginfo_t *info, void *context)
+{
+	(void)context;
+	pass_on(signal, info);
+}
+
 static void on_signal(int signal, siginfo_t *info, void *context)
 {
 	(void)context;
@@ -149,6 +155,15 @@ void interrupt_end_writing(void)
 {
 	const struct sigaction action = {.sa_sigaction = on_late_signal, .sa_flags = SA_SIGINFO | SA_RESTART};
 
+	at_ending_signals(&action);
+}
+
+void interrupt_pass_on(pid_t worker)
+{
+	const struct sigaction action = {.sa_sigaction = on_signal_for_another,
+					 .sa_flags = SA_SIGINFO | SA_RESTART};
+
+	passed_on_to = worker;
 	at_ending_signals(&action);
 }
 

@@ -24,6 +24,9 @@ void interrupt_watch(pid_t target);
  */
 void interrupt_end_writing(void);
 
+/* From now on these signals are for `worker` alone, forwarded as above. */
+void interrupt_pass_on(pid_t worker);
+
 /* The signal that has come, or 0. */
 int interrupt_pending(void);
 

@@ -11,13 +11,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/array.h"
 #include "base/error.h"
 #include "capture/interrupt.h"
 #include "cli/cli.h"
 #include "process/program.h"
-
-static volatile pid_t worker;
 
 int front_exec_status(int err)
 {
@@ -32,26 +29,6 @@ int front_find_program(const char *name, char **ret_path, char **ret_binary)
 		return print_failure(err, front_exec_status(err));
 	err = program_binary(*ret_path, ret_binary);
 	return err ? print_failure(err, STATUS_RUN_FAILED) : 0;
-}
-
-static void pass_on(int signal, siginfo_t *info, void *context)
-{
-	(void)context;
-	if (info->si_code <= 0 && worker > 0)
-		kill(worker, signal);
-}
-
-static void pass_on_signals(void)
-{
-	static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
-	struct sigaction action = {.sa_sigaction = pass_on, .sa_flags = SA_SIGINFO | SA_RESTART};
-
-	for (size_t i = 0; i < ARRAY_SIZE(signals); i++) {
-		struct sigaction before;
-
-		if (!sigaction(signals[i], NULL, &before) && before.sa_handler != SIG_IGN)
-			sigaction(signals[i], &action, NULL);
-	}
 }
 
 int end_as(int wait_status)
@@ -70,6 +47,7 @@ int front_run(int (*work)(void *ctx), void *ctx)
 {
 	pid_t front = getpid();
 	sigset_t all, before;
+	pid_t worker;
 	int status;
 
 	/* A process that ignores SIGCHLD cannot wait for children. */
@@ -85,7 +63,7 @@ int front_run(int (*work)(void *ctx), void *ctx)
 		exit(getppid() == front ? work(ctx) : STATUS_RUN_FAILED);
 	}
 	if (worker > 0)
-		pass_on_signals();
+		interrupt_pass_on(worker);
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	if (worker < 0)
 		return print_failure(fail_errno(-errno, "cannot start a process"), STATUS_RUN_FAILED);

@@ -78,7 +78,6 @@ bool type_words_add(struct type_words *words, const char *name, size_t len)
 
 	if (is(name, len, "unsigned") || is(name, len, "signed")) {
 		words->is_unsigned = *name == 'u';
-		words->is_signed = *name == 's';
 		return true;
 	}
 	if (is(name, len, "const") || is(name, len, "struct"))

@@ -15,7 +15,7 @@ bool word_find(const char *name, size_t len, struct word *ret_word);
 
 /* A type's name under construction: "unsigned", then "long", then "long". All 0 at first. */
 struct type_words {
-	bool is_unsigned, is_signed, has_size;
+	bool is_unsigned, has_size;
 	uint8_t size;
 };
 

@@ -65,9 +65,12 @@ int session_add_thread(struct session *session, struct session_process *process,
 	thread->tid = tid;
 	err = ASK_DRIVER(session, thread_new, thread);
 	if (!err)
-		err = hash_index_add(&session->by_tid, hash_number(0, (uint64_t)tid), session->thread_cnt);
-	if (!err)
 		err = ARRAY_PUSH(session->threads, session->thread_cnt, session->thread_cap, thread);
+	if (!err) {
+		err = hash_index_add(&session->by_tid, hash_number(0, (uint64_t)tid),
+				     session->thread_cnt - 1);
+		session->thread_cnt -= !!err;
+	}
 	if (err) {
 		thread_free(session, thread);
 		return err;
@@ -96,9 +99,12 @@ int session_add_process(struct session *session, pid_t pid, const struct session
 	process->end_fd = -1;
 	err = ASK_DRIVER(session, process_new, process, former);
 	if (!err)
-		err = hash_index_add(&session->by_pid, hash_number(0, (uint64_t)pid), session->process_cnt);
-	if (!err)
 		err = ARRAY_PUSH(session->processes, session->process_cnt, session->process_cap, process);
+	if (!err) {
+		err = hash_index_add(&session->by_pid, hash_number(0, (uint64_t)pid),
+				     session->process_cnt - 1);
+		session->process_cnt -= !!err;
+	}
 	if (err) {
 		process_free(process);
 		return err;

@@ -228,9 +228,9 @@ static void put_ip(struct encoder *encoder, enum ip_packet opcode, uint64_t ip)
 	encoder->led_by_branch = opcode == PACKET_TIP;
 }
 
-static void put_suppressed(struct encoder *encoder, enum ip_packet opcode)
+static void put_pgd_suppressed(struct encoder *encoder)
 {
-	uint8_t packet = (uint8_t)opcode;
+	uint8_t packet = PACKET_TIP_PGD;
 
 	put(encoder, &packet, 1);
 }
@@ -319,7 +319,7 @@ void encoder_disable(struct encoder *encoder, uint64_t tsc)
 {
 	encoder_flush(encoder);
 	put_timing(encoder, tsc);
-	put_suppressed(encoder, PACKET_TIP_PGD);
+	put_pgd_suppressed(encoder);
 	encoder->enabled = false;
 }
 
@@ -328,7 +328,7 @@ void encoder_disable_async(struct encoder *encoder, uint64_t tsc, uint64_t ip)
 	encoder_flush(encoder);
 	put_timing(encoder, tsc);
 	put_ip(encoder, PACKET_FUP, ip);
-	put_suppressed(encoder, PACKET_TIP_PGD);
+	put_pgd_suppressed(encoder);
 	encoder->enabled = false;
 }
 

@@ -11,9 +11,7 @@
 struct sample_context {
 	struct timeline *timeline; /* details and flows become its own */
 	uint64_t base_ns;	   /* its time 0 */
-	uint64_t
-		first_ns; /* when recording began: what was so at a thread's first sample was so since then */
-	bool is_clock;	  /* the period of the tick at hand is nanoseconds */
+	bool is_clock;		   /* the period of the tick at hand is nanoseconds */
 	const char *(*thread_name)(void *ctx, int32_t tid); /* NULL: not known */
 	/* The name of a variable of the process, which lasts until the next call; NULL: not known. */
 	const char *(*variable_at)(void *ctx, int32_t pid, uint64_t addr);

@@ -50,9 +50,13 @@ struct tick {
 
 int perf_ids_add(struct perf_ids *ids, const struct perf_id *id)
 {
-	int err = hash_index_add(&ids->by_id, hash_number(0, id->id), ids->cnt);
+	int err = ARRAY_PUSH(ids->items, ids->cnt, ids->cap, *id);
 
-	return err ? err : ARRAY_PUSH(ids->items, ids->cnt, ids->cap, *id);
+	if (err)
+		return err;
+	err = hash_index_add(&ids->by_id, hash_number(0, id->id), ids->cnt - 1);
+	ids->cnt -= !!err;
+	return err;
 }
 
 static const struct perf_id *find_id(const struct perf_ids *ids, uint64_t id)

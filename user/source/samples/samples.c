@@ -57,9 +57,7 @@ static void set_up(struct samples *samples)
 	for (enum samples_ring ring = 0; ring < SAMPLES_RING_CNT; ring++)
 		bpf->rodata->ring_bytes[ring] = ring_bytes(samples, ring);
 	bpf->rodata->secret = samples->secret;
-	bpf->rodata->stack_bytes = (uint32_t)config->stack_bytes;
 	bpf->rodata->switch_every_ns = NS_PER_S / config->frequency;
-	bpf->rodata->kernel_stacks = true;
 	bpf->rodata->own_pid = (uint32_t)getpid();
 	bpf->rodata->wait4_nr = SYS_wait4;
 	bpf->rodata->tells_lives = config->lives;
@@ -331,11 +329,6 @@ static void fill_in(struct samples_config *config)
 		config->frequency = default_frequency();
 	if (!config->ring_bytes)
 		config->ring_bytes = SAMPLES_RING_DEFAULT;
-	if (!config->stack_bytes)
-		config->stack_bytes = SAMPLES_STACK_DEFAULT;
-	if (config->stack_bytes > SAMPLES_STACK_MAX)
-		config->stack_bytes = SAMPLES_STACK_MAX;
-	config->stack_bytes = (config->stack_bytes + SAMPLES_CHUNK - 1) & ~(SAMPLES_CHUNK - 1ull);
 }
 
 const char *samples_lack(void)

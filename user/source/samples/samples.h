@@ -26,13 +26,11 @@
 enum {
 	SAMPLES_FREQUENCY_DEFAULT = 1000, /* Hz */
 	SAMPLES_RING_DEFAULT = 64 << 20,  /* bytes, of all processors */
-	SAMPLES_STACK_DEFAULT = 16 << 10, /* bytes of a stack's copy; of a JVM's it is SAMPLES_STACK_MAX */
 };
 
 struct samples_config {
 	uint32_t frequency; /* Hz; 0: SAMPLES_FREQUENCY_DEFAULT, or what the kernel allows */
 	size_t ring_bytes;  /* 0: SAMPLES_RING_DEFAULT */
-	size_t stack_bytes; /* rounded up; at most SAMPLES_STACK_MAX; 0: SAMPLES_STACK_DEFAULT */
 	bool syscalls;	    /* each system call's begin and end, too; they cost each process of the machine */
 	bool interrupts;    /* those that take a thread's time, too */
 	bool page_faults;

@@ -18,8 +18,8 @@ struct samples {
 	uint32_t cpu_cnt;
 	uint64_t secret;
 	struct mapped rings[SAMPLES_RING_CNT], heads;
-	struct samples_reader *readers;				/* SAMPLES_RING_CNT for each processor */
-	struct ring_buffer *lives;				/* NULL: nobody asks for them */
+	struct samples_reader *readers; /* SAMPLES_RING_CNT for each processor */
+	struct ring_buffer *lives;	/* NULL: perf fills the rings, and tells none */
 	int (*tell)(void *ctx, const struct thread_life *life); /* while they are read */
 	void *tell_ctx;
 	struct waiting waiting;	      /* as recording was stopped */

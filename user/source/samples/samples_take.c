@@ -30,8 +30,7 @@ void samples_list_waiting(struct samples *samples)
 
 static void settle(struct samples *samples, bool all)
 {
-	int err = samples->is_listed ? waiting_describe(&samples->waiting, samples->config.stack_bytes, all)
-				     : 0;
+	int err = samples->is_listed ? waiting_describe(&samples->waiting, all) : 0;
 
 	samples->is_listed = false;
 	if (err)

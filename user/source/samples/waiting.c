@@ -192,10 +192,10 @@ int waiting_find(struct waiting *waiting)
 
 /* ---- each of them ---- */
 
-static int copy_stack(struct stack_sample *sample, uint64_t sp, size_t stack_bytes)
+static int copy_stack(struct stack_sample *sample, uint64_t sp)
 {
-	uint8_t *stack = malloc(stack_bytes);
-	size_t size = stack ? memory_read(sample->tid, sp, stack, stack_bytes) : 0;
+	uint8_t *stack = malloc(SAMPLES_STACK);
+	size_t size = stack ? memory_read(sample->tid, sp, stack, SAMPLES_STACK) : 0;
 
 	if (!size) {
 		free(stack);
@@ -204,12 +204,12 @@ static int copy_stack(struct stack_sample *sample, uint64_t sp, size_t stack_byt
 	sample->stack = stack;
 	sample->stack_size = (uint32_t)size;
 	sample->is_stack_owned = true;
-	if (size == stack_bytes)
+	if (size == SAMPLES_STACK)
 		sample->flags |= SAMPLE_IS_CUT;
 	return 0;
 }
 
-static int add(struct waiting_threads *threads, const struct samples_waiting *from, size_t stack_bytes)
+static int add(struct waiting_threads *threads, const struct samples_waiting *from)
 {
 #define NAME(reg, field) HIT_##reg,
 	static const enum hit_reg names[] = {ARCH_SAMPLED(NAME)};
@@ -232,7 +232,7 @@ static int add(struct waiting_threads *threads, const struct samples_waiting *fr
 	thread.sample.call.args[0] = from->regs[ARCH_SAMPLED_ARG_0];
 	thread.sample.call.args[1] = from->regs[ARCH_SAMPLED_ARG_1];
 	thread.sample.call.args[2] = from->regs[ARCH_SAMPLED_ARG_2];
-	err = copy_stack(&thread.sample, from->regs[ARCH_SAMPLED_SP], stack_bytes);
+	err = copy_stack(&thread.sample, from->regs[ARCH_SAMPLED_SP]);
 	if (!err)
 		err = ARRAY_PUSH(threads->items, threads->cnt, threads->cap, thread);
 	if (err)
@@ -308,14 +308,14 @@ static int keep_still(struct waiting *waiting, bool all, struct samples_files *f
 	return err;
 }
 
-int waiting_describe(struct waiting *waiting, size_t stack_bytes, bool all)
+int waiting_describe(struct waiting *waiting, bool all)
 {
 	CLEANUP(samples_files_freep) struct samples_files *files = NULL;
 	int err = samples_files_new(&files);
 
 	waiting_threads_release(&waiting->threads);
 	for (size_t i = 0; i < waiting->now.cnt && !err; i++)
-		err = add(&waiting->threads, &waiting->now.items[i], stack_bytes);
+		err = add(&waiting->threads, &waiting->now.items[i]);
 	return err ? err : keep_still(waiting, all, files);
 }
 

@@ -51,10 +51,10 @@ int waiting_find(struct waiting *waiting);
 
 /*
  * Replaces `threads` by those that were listed and have not run since, and, with `all`, those that have,
- * which have no stack then. Of each other stack `stack_bytes` are copied, as far as they can be read. The
- * same errors.
+ * which have no stack then. Of each other stack SAMPLES_STACK bytes are copied, as far as they can be read.
+ * The same errors.
  */
-int waiting_describe(struct waiting *waiting, size_t stack_bytes, bool all);
+int waiting_describe(struct waiting *waiting, bool all);
 
 /* Moves `threads` to *threads, in place of those there; they do not count as seen. */
 void waiting_move(struct waiting *waiting, struct waiting_threads *threads);

@@ -103,7 +103,7 @@ void arena_let_go(struct arena *arena)
 {
 	if (!arena->is_held)
 		return;
-	arena_leave(arena, GIVE_END);
+	arena_leave(arena);
 	pthread_mutex_unlock(tracer_mutex(arena));
 	arena->is_held = false;
 }
@@ -168,12 +168,12 @@ int arena_slot_at(const struct arena *arena, uint64_t addr)
 	return away < arena->slot_cnt * size && !(away % size) ? (int)(away / size) : -1;
 }
 
-void arena_leave(struct arena *arena, enum give_back why)
+void arena_leave(struct arena *arena)
 {
 	uint32_t *leave = &writable(arena)->leave;
 
 	if (!*leave)
-		__atomic_store_n(leave, why, __ATOMIC_RELEASE);
+		__atomic_store_n(leave, GIVE_END, __ATOMIC_RELEASE);
 }
 
 void arena_leave_slot(struct arena *arena, int slot)

@@ -73,7 +73,7 @@ void arena_lower_limits(const struct arena *arena, pid_t pid);
 int arena_slot_at(const struct arena *arena, uint64_t addr);
 
 /* All threads go on natively, each when it comes to the runtime. */
-void arena_leave(struct arena *arena, enum give_back why);
+void arena_leave(struct arena *arena);
 
 struct context *arena_context(const struct arena *arena, int slot);
 const struct shared *arena_shared(const struct arena *arena);

@@ -222,7 +222,7 @@ void translate_leave(struct translate *translate, pid_t pid)
 			continue;
 		process->is_attached = false;
 		if (process->arena)
-			arena_leave(process->arena, GIVE_END);
+			arena_leave(process->arena);
 	}
 }
 

@@ -443,7 +443,7 @@ void translate_let_go(struct translate *translate, pid_t pid, pid_t tid, int sig
 		thread = translate_find(translate, tid);
 	if (!is_translated(thread))
 		return;
-	arena_leave(thread->process->arena, GIVE_END);
+	arena_leave(thread->process->arena);
 	has_come(thread);
 	context = arena_context(thread->process->arena, thread->slot);
 	if (ptrace(PTRACE_GETREGS, tid, NULL, &regs) || is_native(thread, &regs))
