@@ -78,6 +78,40 @@ own_memory_counts_not() {
 	gcc -O1 -w -o "$tmp/memory" "$tmp/memory.c" && same 0 "$tmp/memory" && says "$tmp/native" 'MiB'
 }
 check 'all memory is locked, or limited, without ours' own_memory_counts_not
+# One that has limited itself and is another user since then: we may not set its limits, but it may. Two
+# children execute the shell, and then the program itself does, or has been let go before.
+cat >"$tmp/limits.py" <<'EOF'
+import os, resource, sys, time
+limit = (1 << 28, 1 << 29)
+resource.setrlimit(resource.RLIMIT_DATA, limit)
+resource.setrlimit(resource.RLIMIT_AS, limit)
+os.setgid(65534)
+os.setuid(65534)
+shell = ["/bin/sh", "-c", "ulimit -v; ulimit -Hv; ulimit -d; ulimit -Hd"]
+if not os.fork():
+    os.execv(shell[0], shell)
+os.wait()
+os.waitpid(os.posix_spawn(shell[0], shell, {}), 0)
+time.sleep(float(sys.argv[1]))
+os.execv(shell[0], shell)
+EOF
+# limits_of_another SECONDS OPTION...
+limits_of_another() {
+	set -- "$(command -v python3)" "$@"
+	"$1" -S "$tmp/limits.py" "$2" >"$tmp/native" || return 1
+	python3=$1 seconds=$2
+	shift 2
+	setpriv --inh-caps=-sys_resource --bounding-set=-sys_resource "$trailcam" run -q --source translate "$@" -o "$tmp/out.fxt.gz" -- \
+		"$python3" -S "$tmp/limits.py" "$seconds" >"$tmp/translated" 2>"$tmp/said" && diff "$tmp/native" "$tmp/translated"
+}
+their_limits() {
+	limits_of_another 0 && limits_of_another 0 --follow-forks && limits_of_another 1 --duration 300ms
+}
+if [ "$(id -u)" -eq 0 ]; then
+	check 'limits of one who is another user since then' their_limits
+else
+	skip 'limits of one who is another user since then' 'not root'
+fi
 # It gives back all memory that it does not use, and takes it, at addresses where ours is.
 cat >"$tmp/place.c" <<'EOF'
 #include <errno.h>

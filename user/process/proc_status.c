@@ -34,6 +34,32 @@ int proc_status_text(pid_t pid, const char *field, char *ret_text, size_t size)
 	return ferror(file) ? -ESRCH : -ENOENT;
 }
 
+/* "unlimited" or a number */
+static rlim_t limit_from(const char *text)
+{
+	return isdigit((unsigned char)*text) ? strtoull(text, NULL, 10) : RLIM_INFINITY;
+}
+
+int proc_limit(pid_t pid, unsigned int resource, struct rlimit *ret_limit)
+{
+	const char *name = resource == RLIMIT_AS ? "Max address space " : "Max data size ";
+	CLEANUP(fclosep) FILE *file = NULL;
+	char path[64], line[256], soft[32], hard[32];
+
+	snprintf(path, sizeof(path), "/proc/%d/limits", pid);
+	file = fopen(path, "re");
+	if (!file)
+		return -ESRCH;
+	while (fgets(line, sizeof(line), file)) {
+		if (strncmp(line, name, strlen(name)) ||
+		    sscanf(line + strlen(name), "%31s %31s", soft, hard) != 2)
+			continue;
+		*ret_limit = (struct rlimit){limit_from(soft), limit_from(hard)};
+		return 0;
+	}
+	return ferror(file) ? -ESRCH : -ENOENT;
+}
+
 bool proc_has_ended(pid_t tid)
 {
 	char state[16];

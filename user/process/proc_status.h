@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/resource.h>
 #include <sys/types.h>
 
 #include "base/cleanup.h"
@@ -23,6 +24,12 @@ int proc_status_text(pid_t pid, const char *field, char *ret_text, size_t size);
 
 /* The field's first number in the given base (signal sets are of base 16). Errors as above. */
 int proc_status_number(pid_t pid, const char *field, int base, uint64_t *ret_number);
+
+/*
+ * A limit of the process, RLIMIT_AS or RLIMIT_DATA, by /proc/PID/limits, which tells where prlimit(2) may
+ * not. Errors as above.
+ */
+int proc_limit(pid_t pid, unsigned int resource, struct rlimit *ret_limit);
 
 /* Whether the process or thread is a zombie, or gone. */
 bool proc_has_ended(pid_t tid);

@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/error.h"
+#include "process/proc_status.h"
 #include "source/translate/runtime_file.h"
 
 static struct shared *writable(const struct arena *arena)
@@ -246,18 +246,17 @@ void arena_raise_limits(struct arena *arena, pid_t pid)
 	}
 }
 
-void arena_lower_limits(const struct arena *arena, pid_t pid)
+bool arena_own_limit(const struct arena *arena, pid_t pid, size_t nth, struct own_limit *ret_limit)
 {
-	for (size_t i = 0; i < LIMITS_CNT; i++) {
-		const struct raised *raised = &arena_shared(arena)->raised[i];
-		struct rlimit limit;
+	const struct raised *raised = &arena_shared(arena)->raised[nth];
+	struct rlimit limit;
 
-		if (!raised->is_raised || prlimit(pid, raised->resource, NULL, &limit))
-			continue;
-		limit = (struct rlimit){limit_lowered(limit.rlim_cur, raised->by),
-					limit_lowered(limit.rlim_max, LIMIT_ROOM)};
-		prlimit(pid, raised->resource, &limit, NULL);
-	}
+	if (!raised->is_raised || proc_limit(pid, raised->resource, &limit))
+		return false;
+	*ret_limit = (struct own_limit){.resource = raised->resource,
+					.limit = {limit_lowered(limit.rlim_cur, raised->by),
+						  limit_lowered(limit.rlim_max, LIMIT_ROOM)}};
+	return true;
 }
 
 /* ---- rings ---- */

@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 #include <stdbool.h>
+#include <sys/resource.h>
 #include <sys/types.h>
 
 #include "base/cleanup.h"
@@ -19,6 +20,11 @@ struct arena {
 	bool is_held;			       /* the program is ours: the kernel tells it of our death */
 	struct hash_index by_guest;	       /* numbers of blocks by guest address */
 	uint32_t by_guest_first, by_guest_cnt; /* these are in it, up to that */
+};
+
+struct own_limit {
+	unsigned int resource; /* setrlimit(2) */
+	struct rlimit limit;
 };
 
 static inline uint64_t arena_size(const struct arena *arena)
@@ -66,8 +72,8 @@ void arena_ran_before(struct arena *arena);
  */
 void arena_raise_limits(struct arena *arena, pid_t pid);
 
-/* Sets these limits back to the program's own, once the arena is unmapped from the process. */
-void arena_lower_limits(const struct arena *arena, pid_t pid);
+/* The nth limit as the program has set it. False: it is not raised, or the process is gone. */
+bool arena_own_limit(const struct arena *arena, pid_t pid, size_t nth, struct own_limit *ret_limit);
 
 /* The slot whose context the address is; -1: it is none. */
 int arena_slot_at(const struct arena *arena, uint64_t addr);

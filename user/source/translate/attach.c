@@ -52,7 +52,7 @@ static bool leave_parent(const struct translate *translate, pid_t pid, struct in
 		return false;
 	context = arena_context(parent->arena, slot);
 	if (!context->has_own_memory)
-		arena_lower_limits(parent->arena, pid);
+		inject_lower_limits(pid, parent->arena, ret_injection);
 	/* -1: for a child that has not run yet. */
 	if (!context->has_own_memory || context->tid != -1)
 		return false;

@@ -18,12 +18,14 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "arch/arch.h"
 #include "base/array.h"
 #include "base/error.h"
+#include "base/log.h"
 #include "model/trigger.h"
 #include "process/maps.h"
 #include "process/memory.h"
@@ -151,6 +153,34 @@ static void unmap_all(struct injection *injection, const struct shared *shared)
 	unmap(injection, NOPS_AT, NOPS_MAX * NOP_SIZE);
 }
 
+/* ---- limits ---- */
+
+/* It has our user, or we may do so with any (CAP_SYS_RESOURCE). */
+static bool may_set_limits(pid_t tid)
+{
+	struct rlimit limit;
+
+	return !prlimit(tid, RLIMIT_AS, NULL, &limit);
+}
+
+/* A process may always lower its own limits; that is what it does where we may not. */
+static void lower_limits(struct injection *injection, const struct arena *arena)
+{
+	const uint64_t at = injection->at - NAME_BYTES;
+	const bool may = may_set_limits(injection->tid);
+
+	for (size_t i = 0; i < LIMITS_CNT; i++) {
+		struct own_limit own;
+
+		if (!arena_own_limit(arena, injection->tid, i, &own))
+			continue;
+		if (may)
+			prlimit(injection->tid, own.resource, &own.limit, NULL);
+		else if (!memory_poke(injection->tid, at, &own.limit, sizeof(own.limit)))
+			injection_call(injection, SYS_prlimit64, (const uint64_t[6]){0, own.resource, at});
+	}
+}
+
 /* The runtime reads the time stamp counter, which kills a thread that has that forbidden. */
 static int check_tsc(struct injection *injection, const struct arena *arena)
 {
@@ -159,7 +189,7 @@ static int check_tsc(struct injection *injection, const struct arena *arena)
 	if (arena_shared(arena)->tsc_mode != PR_TSC_SIGSEGV)
 		return 0;
 	unmap(injection, ARENA_BASE, arena_size(arena));
-	arena_lower_limits(arena, injection->tid);
+	lower_limits(injection, arena);
 	return fail(-EPERM, GIVE_TSC_REASON);
 }
 
@@ -170,6 +200,7 @@ static int make_arena(struct injection *injection, uint64_t name, const struct r
 	/* Huge pages take more memory. */
 	long fd = room->is_limited ? -1 : open_huge_file(injection, name, &ours), at;
 	bool has_huge_pages = fd >= 0;
+	struct rlimit limit;
 	CLEANUP(arena_freep) struct arena *arena = NULL;
 
 	if (fd < 0)
@@ -185,12 +216,19 @@ static int make_arena(struct injection *injection, uint64_t name, const struct r
 	if (err)
 		return err;
 	if (at != ARENA_BASE)
-		arena_lower_limits(arena, injection->tid);
+		lower_limits(injection, arena);
 	if (at == -EEXIST)
 		return fail(
 			-EEXIST,
 			"it has memory where trailcam's is to be: its own, or that of an earlier trailcam, "
 			"which was killed, and which a thread of it is still in");
+	if (at == -ENOMEM && !proc_limit(injection->tid, RLIMIT_AS, &limit) &&
+	    limit.rlim_cur != RLIM_INFINITY)
+		return fail(-ENOMEM,
+			    "what is recorded has no room in the %ju MiB of addresses that it may have "
+			    "(RLIMIT_AS), "
+			    "and without CAP_SYS_RESOURCE trailcam cannot give it more",
+			    (uintmax_t)limit.rlim_cur >> 20);
 	if (at != ARENA_BASE)
 		return fail_errno(at < 0 ? (int)at : -EINVAL, "it cannot map the memory that it is to share");
 	/* A core dump would have gigabytes of it. Where that is not allowed, it has. */
@@ -381,9 +419,29 @@ int inject_unmap(pid_t tid, int *signal, const struct arena *arena, struct injec
 	if (err)
 		return err;
 	unmap_all(ret_injection, arena_shared(arena));
-	arena_lower_limits(arena, tid);
+	lower_limits(ret_injection, arena);
 	end(ret_injection);
 	return 0;
+}
+
+void inject_lower_limits(pid_t tid, const struct arena *arena, struct injection *ret_injection)
+{
+	const struct raised *raised = arena_shared(arena)->raised;
+	bool from_outside = may_set_limits(tid);
+	int err = 0;
+
+	*ret_injection = (struct injection){.tid = tid};
+	if (!raised[0].is_raised && !raised[1].is_raised)
+		return;
+	if (!from_outside)
+		err = begin(ret_injection, tid, NULL);
+	if (err)
+		log_warn("process %d has higher limits of memory than its own: %s", (int)tid,
+			 fail_message(err));
+	else
+		lower_limits(ret_injection, arena);
+	if (!from_outside && !err)
+		end(ret_injection);
 }
 
 /* ---- restartable sequences ---- */

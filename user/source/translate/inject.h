@@ -43,6 +43,12 @@ int inject_enter(pid_t tid, struct arena *arena, int slot);
  */
 int inject_unmap(pid_t tid, int *signal, const struct arena *arena, struct injection *ret_injection);
 
+/*
+ * Limits that were raised for the arena are the program's own again, which its memory does not have any more.
+ * It goes on from its stop only if need be.
+ */
+void inject_lower_limits(pid_t tid, const struct arena *arena, struct injection *ret_injection);
+
 /* The thread has no such area any more. The arena is mapped in its process. */
 int inject_leave_rseq(pid_t tid, const struct arena *arena, struct rseq_area *ret_area,
 		      struct injection *ret_injection);

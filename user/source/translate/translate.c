@@ -253,10 +253,10 @@ int translate_executed(struct translate *translate, pid_t pid, bool *ret_ended, 
 	int err = translate_need_process(translate, pid, &process);
 
 	if (!err && process->arena)
-		arena_lower_limits(process->arena, pid);
+		inject_lower_limits(pid, process->arena, &injection);
 	if (!err)
 		err = leave_arena(translate, process);
-	if (!err)
+	if (!err && !injection.ended)
 		err = enter_arena(translate, process, &injection);
 	*ret_ended = injection.ended;
 	*ret_status = injection.status;

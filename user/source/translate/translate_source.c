@@ -20,7 +20,7 @@
 #include "source/translate/room.h"
 #include "source/translate/translate.h"
 
-enum { TRACE_SIZE_DEFAULT = 16 << 20, LOOK_MS = 10 };
+enum { TRACE_SIZE_DEFAULT = 16 << 20, LOOK_MS = 10, GIVEN_BACK_SAID = 8 };
 
 struct translated {
 	struct translate *translate;
@@ -29,6 +29,7 @@ struct translated {
 	int err;	    /* the first one of an event */
 	uint64_t looked_ns; /* CLOCK_MONOTONIC: whether there is memory enough */
 	bool is_cramped;
+	size_t given_back; /* threads that run natively from some time on */
 };
 
 static void note(struct translated *translated, int err)
@@ -38,8 +39,14 @@ static void note(struct translated *translated, int err)
 
 static void gave_back(void *ctx, pid_t tid, const char *why)
 {
-	(void)ctx;
-	log_warn("from here on thread %d runs natively and is not recorded: %s", (int)tid, why);
+	static const char sentence[] = "from here on thread %d runs natively and is not recorded: %s";
+	struct translated *translated = ctx;
+
+	/* A server may start a process for each client. */
+	if (translated->given_back++ < GIVEN_BACK_SAID)
+		log_warn(sentence, (int)tid, why);
+	else
+		log_debug(sentence, (int)tid, why);
 }
 
 /* ---- the driver ---- */
@@ -240,7 +247,7 @@ static int check(const struct source_config *config)
 static int open_translate(void **ret_self, const struct source_config *config)
 {
 	const struct source_options *options = config->options;
-	const struct translate_config translate_config = {
+	struct translate_config translate_config = {
 		.trace_size = options->ring_size ? options->ring_size : TRACE_SIZE_DEFAULT,
 		.times_calls = options->timing.resolution == PT_RESOLUTION_HIGH,
 		.probes = config->probes,
@@ -252,6 +259,7 @@ static int open_translate(void **ret_self, const struct source_config *config)
 	if (err)
 		return err;
 	translated = calloc(1, sizeof(*translated));
+	translate_config.ctx = translated;
 	err = translated ? translate_new(&translated->translate, &translate_config) : -ENOMEM;
 	if (err) {
 		free(translated);
@@ -378,6 +386,9 @@ static void close_translate(void *self)
 {
 	struct translated *translated = self;
 
+	if (translated->given_back > GIVEN_BACK_SAID)
+		log_warn("%zu more threads ran natively and are not recorded (-v names them)",
+			 translated->given_back - GIVEN_BACK_SAID);
 	translate_free(translated->translate);
 	free(translated);
 }
