@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "process/cgroup.h"
+#include "process/proc_status.h"
 #include "source/translate/translate_internal.h"
 
 enum { MIB = 1 << 20, RING_SIZE_LEAST = MIB };
@@ -37,7 +38,7 @@ static uint64_t memory_for_rings(pid_t pid, const struct memory_left *left, bool
 	uint64_t bytes = is_limited ? left->bytes - reserve_of(left->limit) : left->bytes;
 	struct rlimit limit;
 
-	if (!prlimit(pid, RLIMIT_AS, NULL, &limit) && limit.rlim_cur < bytes)
+	if (!proc_limit(pid, RLIMIT_AS, &limit) && limit.rlim_cur < bytes)
 		bytes = limit.rlim_cur;
 	return bytes / 4;
 }
