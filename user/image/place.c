@@ -37,7 +37,8 @@ struct place {
 	pthread_mutex_t lock;  /* guards what is made on demand */
 	atomic_bool is_open;   /* the fields below are filled */
 	struct object *object; /* NULL: no symbols */
-	uint64_t bias;	       /* address in the target - virtual address in the object */
+	bool has_bias;
+	uint64_t bias; /* address in the target - virtual address in the object */
 	const struct elf_range *ranges;
 	size_t range_cnt;
 	uint32_t *steps; /* the first range that ends behind each 2^STEP_SHIFT bytes; NULL: too many */
@@ -134,7 +135,7 @@ int place_set_symbols(struct place *place, const char *path)
 {
 	char *copy;
 
-	if (atomic_load(&place->is_open))
+	if (atomic_load(&place->is_open) || place->object)
 		return 0;
 	copy = strdup(path);
 	if (!copy)
@@ -146,17 +147,33 @@ int place_set_symbols(struct place *place, const char *path)
 
 /* ---- opening ---- */
 
+static int find_object_locked(struct place *place, struct image_objects *objects)
+{
+	struct elf_file *elf;
+	uint64_t addr;
+
+	if (!place->symbols || place->object)
+		return 0;
+	place->object = object_get(objects, place->symbols);
+	if (!place->object)
+		return -ENOMEM;
+	elf = object_lock(place->object);
+	if (elf && !elf_file_addr(elf, place->start - place->base, &addr)) {
+		place->bias = place->start - addr;
+		place->has_bias = true;
+	}
+	if (elf)
+		object_unlock(place->object);
+	return 0;
+}
+
 static void read_ranges(struct place *place)
 {
-	struct elf_file *elf = object_lock(place->object);
-	uint64_t addr;
+	struct elf_file *elf = place->has_bias ? object_lock(place->object) : NULL;
 
 	if (!elf)
 		return;
-	if (!elf_file_addr(elf, place->start - place->base, &addr)) {
-		place->bias = place->start - addr;
-		place->ranges = elf_file_ranges(elf, &place->range_cnt);
-	}
+	place->ranges = elf_file_ranges(elf, &place->range_cnt);
 	object_unlock(place->object);
 }
 
@@ -195,14 +212,12 @@ static const struct elf_range *find_range(const struct place *place, uint64_t ad
 
 static int open_locked(struct place *place, struct image_objects *objects)
 {
-	if (atomic_load(&place->is_open))
-		return 0;
-	if (place->symbols && !place->object) {
-		place->object = object_get(objects, place->symbols);
-		if (!place->object)
-			return -ENOMEM;
+	int err = atomic_load(&place->is_open) ? 0 : find_object_locked(place, objects);
+
+	if (err || atomic_load(&place->is_open))
+		return err;
+	if (!place->ranges)
 		read_ranges(place);
-	}
 	place->slots = calloc(place->range_cnt + 1, sizeof(*place->slots));
 	if (!place->slots)
 		return -ENOMEM;
@@ -223,10 +238,17 @@ static int place_open(struct place *place, struct image_objects *objects)
 	return err;
 }
 
-/* As object_lock(), of the place's object. */
+/* As object_lock(), of the place's object. Its symbols, which may be many, are not needed for that. */
 static struct elf_file *place_lock(struct place *place, struct image_objects *objects)
 {
-	return place_open(place, objects) || !place->object ? NULL : object_lock(place->object);
+	int err = 0;
+
+	if (!atomic_load_explicit(&place->is_open, memory_order_acquire)) {
+		pthread_mutex_lock(&place->lock);
+		err = find_object_locked(place, objects);
+		pthread_mutex_unlock(&place->lock);
+	}
+	return err || !place->object ? NULL : object_lock(place->object);
 }
 
 /* ---- symbols ---- */
