@@ -40,6 +40,17 @@ void aux_ring_write(struct aux_ring *ring, const void *bytes, size_t size)
 	ring->head += size;
 }
 
+void aux_ring_append(struct aux_ring *ring, const struct aux_ring *more)
+{
+	uint64_t held = more->head < more->size ? more->head : more->size;
+	size_t oldest = (more->head - held) & (more->size - 1);
+	size_t first = more->size - oldest < held ? more->size - oldest : held;
+
+	ring->head += more->head - held; /* they would be overwritten */
+	aux_ring_write(ring, more->bytes + oldest, first);
+	aux_ring_write(ring, more->bytes, held - first);
+}
+
 size_t aux_ring_held(const struct aux_ring *ring)
 {
 	uint64_t fresh = ring->head - ring->taken;

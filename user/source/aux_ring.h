@@ -26,6 +26,9 @@ void aux_ring_release(struct aux_ring *ring);
 
 void aux_ring_write(struct aux_ring *ring, const void *bytes, size_t size);
 
+/* As if all that was written to `more`, a ring of the same size, had been written to `ring`. */
+void aux_ring_append(struct aux_ring *ring, const struct aux_ring *more);
+
 /* How many bytes the ring holds that were not taken. */
 size_t aux_ring_held(const struct aux_ring *ring);
 

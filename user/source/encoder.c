@@ -303,6 +303,12 @@ void encoder_overflow(struct encoder *encoder, uint64_t tsc, uint64_t ip)
 		put_ip(encoder, PACKET_FUP, ip);
 }
 
+void encoder_time(struct encoder *encoder, uint64_t tsc)
+{
+	encoder_flush(encoder);
+	put_timing(encoder, tsc);
+}
+
 /* ---- what the program does ---- */
 
 void encoder_enable(struct encoder *encoder, uint64_t tsc, uint64_t ip)

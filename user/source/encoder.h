@@ -78,5 +78,8 @@ void encoder_boundary(struct encoder *encoder, uint64_t tsc, uint64_t ip);
 /* Writes buffered TNT bits now. */
 void encoder_flush(struct encoder *encoder);
 
+/* Writes what tells the time, behind buffered TNT bits. */
+void encoder_time(struct encoder *encoder, uint64_t tsc);
+
 /* Packets were lost; tracing goes on at ip (if it is enabled). */
 void encoder_overflow(struct encoder *encoder, uint64_t tsc, uint64_t ip);

@@ -34,3 +34,15 @@ int encoder_take(struct encoder *encoder, struct snapshot *snapshot, pid_t pid, 
 	encoder->psb_wanted = true;
 	return 0;
 }
+
+void encoder_append(struct encoder *encoder, const struct encoder *more, uint64_t tsc)
+{
+	struct aux_ring ring;
+
+	encoder_time(encoder, tsc);
+	aux_ring_append(&encoder->ring, &more->ring);
+	ring = encoder->ring;
+	*encoder = *more;
+	encoder->ring = ring;
+	encoder->psb_at += ring.head - more->ring.head;
+}

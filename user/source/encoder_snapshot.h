@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * From an encoder to a snapshot. Separate from encoder.h, because a kernel module of the tests includes that.
+ * From an encoder to a snapshot, or to another encoder. Separate from encoder.h, because a kernel module of
+ * the tests includes that.
  */
 #pragma once
 
@@ -17,3 +18,9 @@ void encoder_describe(struct snapshot *snapshot, uint64_t now_ns);
  * be decoded without them. 0 or -ENOMEM.
  */
 int encoder_take(struct encoder *encoder, struct snapshot *snapshot, pid_t pid, pid_t tid, uint64_t now_ns);
+
+/*
+ * Behind what `encoder` has written comes what `more` has, which began at that time with a PSB: from now on
+ * `encoder` is where `more` is. Both have rings of one size.
+ */
+void encoder_append(struct encoder *encoder, const struct encoder *more, uint64_t tsc);

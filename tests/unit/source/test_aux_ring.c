@@ -51,4 +51,32 @@ TEST(test_holds_the_newest)
 	}
 }
 
+/* A ring behind another one: the last bytes of both. */
+TEST(test_appends)
+{
+	static const uint64_t lengths[] = {0, 1, SIZE - 1, SIZE, SIZE + 1, 5 * SIZE + 77};
+
+	for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
+		for (size_t k = 0; k < sizeof(lengths) / sizeof(lengths[0]); k++) {
+			struct aux_ring ring, more;
+			uint64_t all = lengths[i] + lengths[k];
+
+			assert_ok(aux_ring_init(&ring, SIZE));
+			assert_ok(aux_ring_init(&more, SIZE));
+			write_stream(&ring, lengths[i], 299);
+			while (more.head < lengths[k]) {
+				uint8_t byte = nth(lengths[i] + more.head);
+
+				aux_ring_write(&more, &byte, 1);
+			}
+			aux_ring_append(&ring, &more);
+			assert_int_equal(ring.head, all);
+			for (uint64_t n = all < SIZE ? 0 : all - SIZE; n < all; n++)
+				assert_int_equal(ring.bytes[n % SIZE], nth(n));
+			aux_ring_release(&ring);
+			aux_ring_release(&more);
+		}
+	}
+}
+
 TEST_MAIN(NULL, NULL)

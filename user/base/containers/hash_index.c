@@ -30,9 +30,9 @@ static void put(struct hash_index *index, struct hash_index_slot slot)
 	index->slots[at] = slot;
 }
 
-static int grow(struct hash_index *index)
+static int grow_to(struct hash_index *index, size_t cap)
 {
-	struct hash_index grown = {.cnt = index->cnt, .cap = index->cap ? 2 * index->cap : CAP_FIRST};
+	struct hash_index grown = {.cnt = index->cnt, .cap = cap};
 
 	grown.slots = calloc(grown.cap, sizeof(*grown.slots));
 	if (!grown.slots)
@@ -45,9 +45,18 @@ static int grow(struct hash_index *index)
 	return 0;
 }
 
+int hash_index_reserve(struct hash_index *index, size_t cnt)
+{
+	size_t cap = index->cap ? index->cap : CAP_FIRST;
+
+	while (3 * cnt > 2 * cap)
+		cap *= 2;
+	return cap > index->cap ? grow_to(index, cap) : 0;
+}
+
 int hash_index_add(struct hash_index *index, uint64_t hash, size_t item)
 {
-	int err = 3 * index->cnt >= 2 * index->cap ? grow(index) : 0;
+	int err = hash_index_reserve(index, index->cnt + 1);
 
 	if (err)
 		return err;

@@ -35,6 +35,16 @@ static inline size_t hash_place(const void *address, unsigned int bits)
  */
 size_t hash_index_next(const struct hash_index *index, uint64_t hash, size_t *at);
 
+/* That hash will soon be looked for or added: its place comes into the processor's cache meanwhile. */
+static inline void hash_index_prefetch(const struct hash_index *index, uint64_t hash)
+{
+	if (index->cap)
+		__builtin_prefetch(&index->slots[hash & (index->cap - 1)]);
+}
+
+/* So many can be added at once, as fast as can be. 0 or -ENOMEM. */
+int hash_index_reserve(struct hash_index *index, size_t cnt);
+
 /* 0, or -ENOMEM with nothing added. */
 int hash_index_add(struct hash_index *index, uint64_t hash, size_t item);
 

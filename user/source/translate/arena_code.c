@@ -88,17 +88,23 @@ static uint32_t count_over(const struct arena *arena, uint64_t guest, uint32_t e
 /* It is made anew where half of what is in it has been overwritten. */
 int arena_index(struct arena *arena)
 {
+	enum { AHEAD = 16 };
 	uint32_t cnt = arena_shared(arena)->block_cnt;
-	int err = 0;
+	int err;
 
 	if (cnt - arena->by_guest_first > 2 * BLOCKS_MAX) {
 		hash_index_clear(&arena->by_guest);
 		arena->by_guest_first = arena->by_guest_cnt = arena_first_block(arena);
 	}
+	err = hash_index_reserve(&arena->by_guest, arena->by_guest.cnt + (cnt - arena->by_guest_cnt));
 	for (; arena->by_guest_cnt < cnt && !err; arena->by_guest_cnt += !err) {
 		const struct block *block = arena_block(arena, arena->by_guest_cnt);
 		uint64_t guest = block->guest;
 
+		if (cnt - arena->by_guest_cnt > AHEAD)
+			hash_index_prefetch(
+				&arena->by_guest,
+				hash_of(arena_block(arena, arena->by_guest_cnt + AHEAD)->guest, 0));
 		if (!block->is_trace)
 			err = hash_index_add(&arena->by_guest, hash_of(guest, count_over(arena, guest, ALL)),
 					     arena->by_guest_cnt);

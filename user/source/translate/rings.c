@@ -17,6 +17,7 @@
 #include "base/clock.h"
 #include "base/parallel.h"
 #include "source/encoder_snapshot.h"
+#include "source/translate/entries.h"
 #include "source/translate/translate_internal.h"
 
 const char *const give_back_reasons[] = {
@@ -132,10 +133,13 @@ static int hurry(pid_t tid)
 
 /* ---- packets ---- */
 
+enum { SHARED_LEAST = 1 << 16 }; /* words: some milliseconds */
+
 /* Some work that is done side by side: of different threads. */
 struct batch {
 	struct packet_work *items[64];
 	size_t cnt;
+	struct word_sharing sharing;
 };
 
 static int make_packets(void *ctx, size_t i)
@@ -150,7 +154,7 @@ static int make_packets(void *ctx, size_t i)
 		work->packets->end = (struct words_end){0};
 	}
 	if (work->copy.words)
-		err = words_encode(work->arena, &work->copy, &work->clock, &work->changes,
+		err = words_encode(work->arena, &work->copy, &work->clock, &work->changes, &batch->sharing,
 				   &work->packets->end, encoder);
 	if (work->ends_ns)
 		encoder_overflow(encoder, work->ends_ns, 0);
@@ -163,12 +167,15 @@ static void next_batch(const struct packet_maker *maker, struct batch *batch)
 	size_t max = maker->is_waited_for ? ARRAY_SIZE(batch->items) : 1;
 
 	batch->cnt = 0;
+	batch->sharing.is_wanted = &maker->is_waited_for;
+	batch->sharing.least = SHARED_LEAST;
 	for (struct packet_work *work = maker->first; work && batch->cnt < max; work = work->next) {
 		if (!work->packets || work->packets->in_batch)
 			break;
 		work->packets->in_batch = true;
 		batch->items[batch->cnt++] = work;
 	}
+	batch->sharing.threads = parallel_cpu_cnt() / (batch->cnt ? batch->cnt : 1);
 }
 
 static int do_batch(struct batch *batch)
@@ -318,7 +325,7 @@ int translate_settle(struct translate *translate)
 	pthread_mutex_lock(&maker->lock);
 	tid = maker->first ? maker->tid : 0;
 	nice = tid ? hurry(tid) : 0;
-	maker->is_waited_for = true;
+	__atomic_store_n(&maker->is_waited_for, true, __ATOMIC_RELAXED);
 	while (maker->first)
 		pthread_cond_wait(&maker->changed, &maker->lock);
 	if (tid)

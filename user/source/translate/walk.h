@@ -48,6 +48,7 @@ struct walk {
 	const struct block *recent[WALK_RECENT];
 	struct way
 		*ways; /* the same, WALK_WAYS of them, by key and where they begin; NULL: they are not kept */
+	uint8_t *weights; /* of sites (words.c), by the low bits of their numbers, 0: not known; or NULL */
 };
 
 /* Packets from here on have that time (CLOCK_MONOTONIC, nanoseconds; a TSC), if it is a later one. */

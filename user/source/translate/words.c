@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- *	words	... [site 7] [low] [high] [RING_BEFORE] [low] [high] [RING_AFTER] [block 12] ...
- *	pairs	     0	      1	    0	   0	         1     0      0           0
- *
- * What two words mean that are no numbers is known from the third: so the words are read from their end
- * first, to find where pairs begin, then what they say is told in its order. The first one says where control
- * was; what came before it, of the branch before, was overwritten.
+ * What the entries say is told in their order. The first one says where control was; what came before it, of
+ * the branch before, was overwritten.
  */
 #include "source/translate/words.h"
 
@@ -13,57 +9,7 @@
 #include <stdlib.h>
 
 #include "base/log.h"
-#include "source/translate/walk.h"
-
-struct entries {
-	const uint32_t *words;
-	size_t begin, end;
-	uint64_t *pairs; /* bits */
-};
-
-struct entry {
-	uint32_t word;
-	uint64_t value;
-};
-
-static void entries_release(struct entries *entries)
-{
-	free(entries->pairs);
-}
-
-/* 0 or -ENOMEM. */
-static int split(const struct ring_copy *copy, struct entries *entries)
-{
-	size_t left = copy->cnt;
-
-	*entries = (struct entries){.words = copy->words, .end = copy->cnt};
-	entries->pairs = calloc(copy->cnt / 64 + 1, sizeof(*entries->pairs));
-	if (!entries->pairs)
-		return -ENOMEM;
-	while (left) {
-		bool has_value = copy->words[left - 1] >= RING_TAG;
-
-		if (has_value && left < 3)
-			break;
-		left -= has_value ? 3 : 1;
-		entries->pairs[left / 64] |= (uint64_t)has_value << left % 64;
-	}
-	entries->begin = left;
-	return 0;
-}
-
-/* The entry at *at, which becomes that of the next one. */
-static struct entry next_entry(const struct entries *entries, size_t *at)
-{
-	const uint32_t *words = entries->words + *at;
-
-	if (!(entries->pairs[*at / 64] >> *at % 64 & 1)) {
-		++*at;
-		return (struct entry){.word = words[0]};
-	}
-	*at += 3;
-	return (struct entry){words[2], (uint64_t)words[1] << 32 | words[0]};
-}
+#include "source/translate/entries.h"
 
 /* The trace begins there. */
 static void start(struct walk *walk, uint64_t ip)
@@ -269,15 +215,21 @@ static bool tells_time(uint32_t word)
 	return word == RING_BEFORE || word == RING_AFTER || word == RING_TIME || word == RING_CALL;
 }
 
-/* Branches that it stands for, or some more. */
+/* Branches that it stands for, or some more. Site and block are far from one another in memory. */
 static unsigned int weight(const struct walk *walk, uint32_t word)
 {
+	uint8_t *known = walk->weights ? &walk->weights[word % SITES_MAX] : NULL;
+	unsigned int cnt = known && word < BLOCK_WORD ? __atomic_load_n(known, __ATOMIC_RELAXED) : 0;
 	const struct site *site;
 
-	if (word >= BLOCK_WORD)
-		return 1;
+	if (word >= BLOCK_WORD || cnt)
+		return cnt ? cnt : 1;
 	site = arena_site(walk->arena, word);
-	return arena_block(walk->arena, site->block)->is_trace ? site->conds_before + 1u : 1;
+	cnt = arena_block(walk->arena, site->block)->is_trace ? site->conds_before + 1u : 1;
+	cnt = cnt < UINT8_MAX ? cnt : UINT8_MAX;
+	if (known)
+		__atomic_store_n(known, (uint8_t)cnt, __ATOMIC_RELAXED);
+	return cnt;
 }
 
 /*
@@ -292,9 +244,9 @@ static void tell_between(struct walk *walk, const struct entries *entries, size_
 	uint64_t all = 1, so_far = 0, told = 0;
 
 	for (size_t i = at; i < until;)
-		all += weight(walk, next_entry(entries, &i).word);
+		all += weight(walk, entries_next(entries, &i).word);
 	while (at < until) {
-		struct entry entry = next_entry(entries, &at);
+		struct entry entry = entries_next(entries, &at);
 
 		so_far += weight(walk, entry.word);
 		if (end > start && so_far - told >= TELLS_TIME_EVERY) {
@@ -314,7 +266,7 @@ static void tell_between(struct walk *walk, const struct entries *entries, size_
 static void begin(struct walk *walk, const struct ring_copy *copy, const struct entries *entries,
 		  const struct words_end *end)
 {
-	bool has_time = copy->continues, has_epoch = false;
+	bool has_time = copy->continues, has_epoch = !arena_shared(walk->arena)->epoch;
 
 	walk_set_ns(walk, walk->encoder->cyc_tsc);
 	walk_set_ns(walk, walk->clock->ns);
@@ -325,7 +277,7 @@ static void begin(struct walk *walk, const struct ring_copy *copy, const struct 
 	else if (copy->continues)
 		walk->next = end->next;
 	for (size_t at = entries->begin; at < entries->end && !(has_time && has_epoch);) {
-		struct entry entry = next_entry(entries, &at);
+		struct entry entry = entries_next(entries, &at);
 
 		if (tells_time(entry.word) && !has_time) {
 			walk_set_time(walk, entry.value);
@@ -338,25 +290,43 @@ static void begin(struct walk *walk, const struct ring_copy *copy, const struct 
 	}
 }
 
-static void tell_all(struct walk *walk, const struct entries *entries)
+/* From *told, which is told next, up to the first entry that tells the time. False: none does up to `to`. */
+static bool tell_to_time(struct walk *walk, const struct entries *entries, size_t *told, size_t to)
 {
-	size_t told = entries->begin;
-
-	for (size_t at = told; at < entries->end;) {
+	for (size_t at = *told; at < to;) {
 		size_t here = at;
-		struct entry entry = next_entry(entries, &at);
+		struct entry entry = entries_next(entries, &at);
 
 		if (!tells_time(entry.word))
 			continue;
-		tell_between(walk, entries, told, here, entry.value);
+		tell_between(walk, entries, *told, here, entry.value);
 		tell(walk, &entry);
-		told = at;
+		*told = at;
+		return true;
 	}
-	while (told < entries->end) {
-		struct entry entry = next_entry(entries, &told);
+	return false;
+}
+
+static void tell_rest(struct walk *walk, const struct entries *entries, size_t from, size_t to)
+{
+	while (tell_to_time(walk, entries, &from, to))
+		;
+	while (from < to) {
+		struct entry entry = entries_next(entries, &from);
 
 		tell(walk, &entry);
 	}
+}
+
+static int tell_all(struct walk *walk, const struct entries *entries, const struct word_sharing *sharing)
+{
+	size_t at = entries->begin;
+
+	while (tell_to_time(walk, entries, &at, entries->end))
+		if (words_are_shared(sharing, walk, entries, at))
+			return words_share(sharing, walk, entries, at, tell_rest);
+	tell_rest(walk, entries, at, entries->end);
+	return 0;
 }
 
 /* Where the thread is at a probe, if it does not go on; or 0. Only times are told behind that. */
@@ -387,26 +357,19 @@ static struct words_end finish(struct walk *walk, uint64_t probe)
 	return walk->is_lost ? (struct words_end){0} : end;
 }
 
-static int encode(const struct arena *arena, const struct ring_copy *copy, const struct tsc_clock *clock,
-		  const struct code_changes *changes, struct way *ways, struct words_end *end,
-		  struct encoder *encoder)
+static int encode(struct walk *walk, const struct ring_copy *copy, const struct word_sharing *sharing,
+		  struct words_end *end)
 {
 	CLEANUP(entries_release) struct entries entries = {0};
-	struct walk walk = {.arena = arena,
-			    .encoder = encoder,
-			    .clock = clock,
-			    .changes = changes,
-			    .epoch = copy->epoch,
-			    .epoch_min = copy->epoch_min,
-			    .ways = ways};
-	int err = split(copy, &entries);
+	int err = entries_init(&entries, copy->words, copy->cnt);
 
 	if (err)
 		return err;
-	begin(&walk, copy, &entries, end);
-	tell_all(&walk, &entries);
-	*end = finish(&walk, probe_at_end(&entries));
-	return 0;
+	begin(walk, copy, &entries, end);
+	err = tell_all(walk, &entries, sharing);
+	if (!err)
+		*end = finish(walk, probe_at_end(&entries));
+	return err;
 }
 
 /* As if the ring had held no more than these. */
@@ -429,12 +392,14 @@ static struct ring_copy newest(const struct ring_copy *copy, size_t cnt)
  * shorter, the rest is of no use.
  */
 int words_encode(const struct arena *arena, const struct ring_copy *copy, const struct tsc_clock *clock,
-		 const struct code_changes *changes, struct words_end *end, struct encoder *encoder)
+		 const struct code_changes *changes, const struct word_sharing *sharing,
+		 struct words_end *end, struct encoder *encoder)
 {
 	enum { SOME = 1 << 16 };
-	/* To clear the ways takes longer than to tell few words without them. */
-	const bool keeps_ways = copy->cnt > WALK_WAYS;
-	CLEANUP(freep) struct way *ways = keeps_ways ? calloc(WALK_WAYS, sizeof(*ways)) : NULL;
+	/* To clear these takes longer than to tell few words without them. */
+	const bool is_long = copy->cnt > WALK_WAYS;
+	CLEANUP(freep) struct way *ways = is_long ? calloc(WALK_WAYS, sizeof(*ways)) : NULL;
+	CLEANUP(freep) uint8_t *weights = is_long ? calloc(SITES_MAX, sizeof(*weights)) : NULL;
 	const struct encoder before = *encoder;
 	const struct words_end end_before = *end;
 	const uint64_t room = encoder->ring.size;
@@ -442,10 +407,19 @@ int words_encode(const struct arena *arena, const struct ring_copy *copy, const 
 	uint64_t bytes, reached = 0;
 	int err;
 
-	if (keeps_ways && !ways)
+	if (is_long && (!ways || !weights))
 		return -ENOMEM;
 	for (;;) {
-		err = encode(arena, &part, clock, changes, ways, end, encoder);
+		struct walk walk = {.arena = arena,
+				    .encoder = encoder,
+				    .clock = clock,
+				    .changes = changes,
+				    .epoch = part.epoch,
+				    .epoch_min = part.epoch_min,
+				    .ways = ways,
+				    .weights = weights};
+
+		err = encode(&walk, &part, sharing, end);
 		bytes = encoder->ring.head - before.ring.head;
 		reached = bytes > reached ? bytes : reached;
 		if (err || part.cnt == copy->cnt || bytes >= room)

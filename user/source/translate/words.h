@@ -9,6 +9,8 @@
 #include "source/translate/arena.h"
 #include "source/tsc.h"
 
+struct word_sharing;
+
 /* When the code of a process changed, in order: CLOCK_MONOTONIC, nanoseconds. */
 struct code_changes {
 	uint64_t *times;
@@ -26,7 +28,9 @@ struct words_end {
 /*
  * After arena_index(): writes what was read of a ring. The trace ends with the last branch of it, or at a
  * probe: *end is that of the copy before, and becomes this one's. It gets a PSB behind each of the changes,
- * since decoding can change images only there. 0 or -ENOMEM.
+ * since decoding can change images only there. Once that is wanted, several processors share the rest
+ * (entries.h). 0 or -ENOMEM.
  */
 int words_encode(const struct arena *arena, const struct ring_copy *copy, const struct tsc_clock *clock,
-		 const struct code_changes *changes, struct words_end *end, struct encoder *encoder);
+		 const struct code_changes *changes, const struct word_sharing *sharing,
+		 struct words_end *end, struct encoder *encoder);

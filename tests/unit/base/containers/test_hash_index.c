@@ -41,6 +41,9 @@ TEST(test_many)
 	assert_true(has(&index, hash_number(0, 7), 1007));
 	assert_false(has(&index, hash_number(0, 7), 1008));
 	assert_false(has(&index, hash_number(0, HASHES), 0));
+	assert_ok(hash_index_reserve(&index, 10 * ITEMS));
+	hash_index_prefetch(&index, hash_number(0, 7));
+	assert_true(has(&index, hash_number(0, 7), 1007));
 	hash_index_clear(&index);
 	assert_false(has(&index, hash_number(0, 7), 1007));
 	assert_ok(hash_index_add(&index, hash_number(0, 7), 3));

@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 
 #include "model/branch.h"
-#include "source/translate/walk.h"
+#include "source/translate/entries.h"
 #include "source/translate/words.h"
 
 enum { RING = 65536 };
@@ -48,6 +48,7 @@ struct fixture {
 	int slot;
 	struct encoder ours, expected;
 	struct code_changes changes;
+	struct word_sharing sharing; /* nothing is shared */
 	struct words_end end;
 };
 
@@ -110,8 +111,8 @@ static void check(struct fixture *fixture, uint64_t time, uint64_t ip)
 
 	assert_ok(arena_read_ring(fixture->arena, fixture->slot, 0, &copy));
 	assert_ok(arena_index(fixture->arena));
-	assert_ok(words_encode(fixture->arena, &copy, &tsc_clock, &fixture->changes, &fixture->end,
-			       &fixture->ours));
+	assert_ok(words_encode(fixture->arena, &copy, &tsc_clock, &fixture->changes, &fixture->sharing,
+			       &fixture->end, &fixture->ours));
 	ring_copy_release(&copy);
 	encoder_disable_async(&fixture->expected, time, ip);
 	encoder_flush(&fixture->expected);
@@ -707,8 +708,8 @@ TEST(goes_on_behind_a_copy)
 	assert_ok(arena_read_ring(fixture.arena, fixture.slot, 0, &first));
 	assert_false(first.continues);
 	assert_ok(arena_index(fixture.arena));
-	assert_ok(words_encode(fixture.arena, &first, &tsc_clock, &fixture.changes, &fixture.end,
-			       &fixture.ours));
+	assert_ok(words_encode(fixture.arena, &first, &tsc_clock, &fixture.changes, &fixture.sharing,
+			       &fixture.end, &fixture.ours));
 	assert_int_equal(arena_written(fixture.arena, fixture.slot), first.end);
 	word(&fixture, 1);
 	word(&fixture, 0);
@@ -716,8 +717,8 @@ TEST(goes_on_behind_a_copy)
 	assert_ok(arena_read_ring(fixture.arena, fixture.slot, first.end, &second));
 	assert_true(second.continues);
 	second.since_ns = resumed;
-	assert_ok(words_encode(fixture.arena, &second, &tsc_clock, &fixture.changes, &fixture.end,
-			       &fixture.ours));
+	assert_ok(words_encode(fixture.arena, &second, &tsc_clock, &fixture.changes, &fixture.sharing,
+			       &fixture.end, &fixture.ours));
 	ring_copy_release(&first);
 	ring_copy_release(&second);
 	encoder_enable(&fixture.expected, t, 0x1000);
@@ -760,8 +761,8 @@ TEST(goes_on_behind_a_probe)
 		}
 		assert_ok(arena_read_ring(fixture.arena, fixture.slot, from, &copies[i]));
 		assert_ok(arena_index(fixture.arena));
-		assert_ok(words_encode(fixture.arena, &copies[i], &tsc_clock, &fixture.changes, &fixture.end,
-				       &fixture.ours));
+		assert_ok(words_encode(fixture.arena, &copies[i], &tsc_clock, &fixture.changes,
+				       &fixture.sharing, &fixture.end, &fixture.ours));
 		from = copies[i].end;
 		ring_copy_release(&copies[i]);
 	}
@@ -842,6 +843,41 @@ TEST(held)
 	assert_int_equal(copy.cnt, 50);
 	ring_copy_release(&copy);
 	fixture_release(&fixture);
+}
+
+/*
+ * Words that are shared give the same packets, with a PSB at each cut: at the end of the group that the place
+ * wanted for it is in.
+ */
+TEST(shared)
+{
+	enum { GROUPS = 9, WORDS = 4, FIRST_CUT = 2 };
+	static const bool is_wanted = true;
+	const uint64_t t = tsc_clock.ns, second = 1000;
+	struct fixture fixture;
+
+	fixture_init(&fixture);
+	fixture.sharing = (struct word_sharing){.threads = 2, .least = WORDS, .is_wanted = &is_wanted};
+	arena_append(fixture.arena, fixture.slot, 0x1000, RING_GO);
+	encoder_enable(&fixture.expected, t + second, 0x1000);
+	encoder_boundary(&fixture.expected, t + second, 0x1000);
+	for (uint64_t group = 0; group < GROUPS; group++) {
+		const uint64_t before = t + (group ? group : 1) * second, after = t + (group + 1) * second;
+
+		for (int i = 0; i < WORDS; i++) {
+			word(&fixture, 1);
+			encoder_conditional(&fixture.expected, before, false);
+			encoder_conditional(&fixture.expected, before, true);
+			encoder_boundary(&fixture.expected, before, 0x1000);
+		}
+		arena_append(fixture.arena, fixture.slot, tsc_clock.tsc + after - t, RING_TIME);
+		/* The first time that is told is that of what is before it. */
+		if (group)
+			encoder_flush(&fixture.expected);
+		fixture.expected.psb_wanted = group >= FIRST_CUT && group + 1 < GROUPS;
+		encoder_boundary(&fixture.expected, after, 0x1000);
+	}
+	check(&fixture, t + GROUPS * second, 0x1000);
 }
 
 TEST_MAIN(NULL, NULL)

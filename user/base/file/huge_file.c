@@ -3,7 +3,7 @@
  * A memfd has huge pages only where the whole system is set up so, and hardly any is. A file of a tmpfs of
  * ours has them. That needs root; nobody else sees the mount, which ends with the file.
  */
-#include "source/translate/huge_file.h"
+#include "base/file/huge_file.h"
 
 #include <fcntl.h>
 #include <linux/mount.h>
