@@ -90,6 +90,10 @@ until read -r line; [ "$line" = end ]; do :; done
 exit 7
 END
 chmod +x "$tmp/target"
+# has_terms COUNT
+has_terms() {
+	[ "$(grep -c TERM "$tmp/out")" -ge "$1" ]
+}
 for_the_target() {
 	mkfifo "$tmp/in"
 	env --default-signal=INT,QUIT "$trailcam" run --source step --duration 50ms -o "$tmp/log.tsv" "$tmp/target" <"$tmp/in" >"$tmp/out" 2>"$tmp/err" &
@@ -98,7 +102,7 @@ for_the_target() {
 	exec 9>"$tmp/in" && wait_for "$tmp/err" 'the time is up' && wait_for "$tmp/out" ready || return 1
 	for cnt in 1 2; do
 		kill -TERM $front
-		wait_until [ "$(grep -c TERM "$tmp/out")" -ge $cnt ] || return 1
+		wait_until has_terms $cnt || return 1
 	done
 	cat "$tmp/log.tsv" >/dev/null
 	echo end >&9
