@@ -61,6 +61,7 @@ writes() {
 	ours="$ours $front"
 }
 ended_late() {
+	sleep 1.1
 	kill -"$1" $front
 	wait $front
 	[ $? -eq $((128 + $2)) ] && says "$tmp/err" "ended by SIG$1 before all was written" && untraced "$target"
@@ -74,6 +75,18 @@ second_ends() {
 	done
 }
 check 'a signal while the trace is written is said, and the next one ends trailcam' second_ends
+# It comes to the process that works, and to the one that waits for it, which passes it on.
+group_counts_once() {
+	setsid env --default-signal=INT,QUIT "$trailcam" attach --source step --duration 50ms -o "$tmp/log.tsv" -p $target 2>"$tmp/err" &
+	front=$!
+	ours="$ours $front"
+	wait_for "$tmp/err" 'the time is up' || return 1
+	env kill -s TERM -- -$front
+	wait_for "$tmp/err" 'another SIGTERM ends' && sleep 0.3
+	cat "$tmp/log.tsv" >/dev/null
+	wait $front && says "$tmp/err" "wrote $tmp/log.tsv"
+}
+check 'one that is sent to the process group is one' group_counts_once
 first_counts() {
 	writes step --max-stall none -v && wait_for "$tmp/err" 'debug: attached' || return 1
 	kill -TERM $front

@@ -13,9 +13,17 @@
 #include <unistd.h>
 
 #include "base/array.h"
+#include "base/clock.h"
 #include "base/progress.h"
 
+/*
+ * One that is sent to a process group comes from there and from our front, and timeout(1) sends it to both.
+ * So what comes within a second is one.
+ */
+enum { ONE_SIGNAL_NS = 1000000000 };
+
 static volatile sig_atomic_t pending;
+static uint64_t pending_since_ns; /* CLOCK_MONOTONIC */
 static volatile sig_atomic_t orphaned;
 static volatile pid_t passed_on_to;
 static timer_t ticker;
@@ -43,6 +51,13 @@ static void pass_on(int signal, const siginfo_t *info)
 		kill(passed_on_to, signal);
 }
 
+static void note(int signal)
+{
+	if (!pending)
+		pending_since_ns = clock_kernel_ns();
+	pending = signal;
+}
+
 static void on_signal_for_another(int signal, siginfo_t *info, void *context)
 {
 	(void)context;
@@ -52,7 +67,7 @@ static void on_signal_for_another(int signal, siginfo_t *info, void *context)
 static void on_signal(int signal, siginfo_t *info, void *context)
 {
 	(void)context;
-	pending = signal;
+	note(signal);
 	remind();
 	pass_on(signal, info);
 }
@@ -142,12 +157,12 @@ static void on_late_signal(int signal, siginfo_t *info, void *context)
 		pass_on(signal, info);
 	} else if (!pending) {
 		say("the trace is being written: another SIG", signal, " ends trailcam without it");
-	} else {
+	} else if (clock_kernel_ns() - pending_since_ns >= ONE_SIGNAL_NS) {
 		say("ended by SIG", signal, " before all was written");
 		at_ending_signals(&(struct sigaction){.sa_handler = SIG_DFL});
 		raise(signal);
 	}
-	pending = signal;
+	note(signal);
 	errno = kept_errno;
 }
 

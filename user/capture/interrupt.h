@@ -20,7 +20,8 @@ void interrupt_watch(pid_t target);
 
 /*
  * The recording is over, and what it gave is written from now on: these signals end this program, but for the
- * first since interrupt_watch(), which says so. While `target` lives they are for it alone.
+ * first since interrupt_watch(), which says so, and what comes within a second of it. While `target` lives
+ * they are for it alone.
  */
 void interrupt_end_writing(void);
 

@@ -112,7 +112,7 @@ static const struct argp argp = {
 	       "is. The processes run on afterwards.\v"
 	       "Exit status: 0: a trace was written; 1: none was: a failure, or the crash that was waited "
 	       "for did not come; 2: wrong usage. A signal that comes before the recording begins ends "
-	       "trailcam, and so does a second one while the trace is written.",
+	       "trailcam, and so does another one, a second later, while the trace is written.",
 };
 
 static int attach_to(void *ctx)

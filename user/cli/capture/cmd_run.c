@@ -53,9 +53,8 @@ static const struct argp argp = {
 	       "the program's end, or before Ctrl-C.\v"
 	       "The exit status is PROGRAM's own. 125: trailcam itself failed, and PROGRAM did not; 126: "
 	       "PROGRAM cannot be executed; 127: it was not found. A signal that comes before the recording "
-	       "begins ends trailcam, and PROGRAM does not run. After PROGRAM's end a second one ends "
-	       "trailcam "
-	       "while the trace is written.",
+	       "begins ends trailcam, and PROGRAM does not run. After PROGRAM's end another one, a second "
+	       "later, ends trailcam while the trace is written.",
 };
 
 static int run_program(void *ctx)
