@@ -107,10 +107,25 @@ limits_of_another() {
 their_limits() {
 	limits_of_another 0 && limits_of_another 0 --follow-forks && limits_of_another 1 --duration 300ms
 }
+cat >"$tmp/many.py" <<'EOF'
+import os, resource
+for _ in range(12):
+    if not os.fork():
+        resource.setrlimit(resource.RLIMIT_AS, (1 << 28, 1 << 28))
+        os.execv("/bin/true", ["true"])
+    os.wait()
+EOF
+# Where the limit of addresses cannot be raised.
+some_are_named() {
+	setpriv --inh-caps=-sys_resource --bounding-set=-sys_resource "$trailcam" run --source translate --follow-forks -o "$tmp/out.fxt.gz" -- \
+		"$(command -v python3)" -S "$tmp/many.py" 2>"$tmp/err" && [ "$(grep -c 'runs natively .* 256 MiB of addresses .*(RLIMIT_AS)' "$tmp/err")" -eq 8 ] &&
+		says "$tmp/err" '4 more threads ran natively'
+}
 if [ "$(id -u)" -eq 0 ]; then
 	check 'limits of one who is another user since then' their_limits
+	check 'of many that go on natively some are named' some_are_named
 else
-	skip 'limits of one who is another user since then' 'not root'
+	skip 'limits of one who is another user since then, and of many' 'not root'
 fi
 # It gives back all memory that it does not use, and takes it, at addresses where ours is.
 cat >"$tmp/place.c" <<'EOF'
