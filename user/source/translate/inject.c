@@ -226,8 +226,7 @@ static int make_arena(struct injection *injection, uint64_t name, const struct r
 	    limit.rlim_cur != RLIM_INFINITY)
 		return fail(-ENOMEM,
 			    "what is recorded has no room in the %ju MiB of addresses that it may have "
-			    "(RLIMIT_AS), "
-			    "and without CAP_SYS_RESOURCE trailcam cannot give it more",
+			    "(RLIMIT_AS), and without CAP_SYS_RESOURCE trailcam cannot give it more",
 			    (uintmax_t)limit.rlim_cur >> 20);
 	if (at != ARENA_BASE)
 		return fail_errno(at < 0 ? (int)at : -EINVAL, "it cannot map the memory that it is to share");
