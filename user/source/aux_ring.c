@@ -40,22 +40,30 @@ void aux_ring_write(struct aux_ring *ring, const void *bytes, size_t size)
 	ring->head += size;
 }
 
-void aux_ring_append(struct aux_ring *ring, const struct aux_ring *more)
-{
-	uint64_t held = more->head < more->size ? more->head : more->size;
-	size_t oldest = (more->head - held) & (more->size - 1);
-	size_t first = more->size - oldest < held ? more->size - oldest : held;
-
-	ring->head += more->head - held; /* they would be overwritten */
-	aux_ring_write(ring, more->bytes + oldest, first);
-	aux_ring_write(ring, more->bytes, held - first);
-}
-
 size_t aux_ring_held(const struct aux_ring *ring)
 {
 	uint64_t fresh = ring->head - ring->taken;
 
 	return fresh < ring->size ? fresh : ring->size;
+}
+
+/* The oldest of the newest `held` bytes, and how many of them stand before the ring's end. */
+static const uint8_t *oldest_of(const struct aux_ring *ring, size_t held, size_t *ret_cnt)
+{
+	size_t at = (ring->head - held) & (ring->size - 1);
+
+	*ret_cnt = ring->size - at < held ? ring->size - at : held;
+	return ring->bytes + at;
+}
+
+void aux_ring_append(struct aux_ring *ring, const struct aux_ring *more)
+{
+	size_t held = aux_ring_held(more), first;
+	const uint8_t *oldest = oldest_of(more, held, &first);
+
+	ring->head += more->head - held; /* they would be overwritten */
+	aux_ring_write(ring, oldest, first);
+	aux_ring_write(ring, more->bytes, held - first);
 }
 
 void aux_ring_take(struct aux_ring *ring)
@@ -66,14 +74,13 @@ void aux_ring_take(struct aux_ring *ring)
 int aux_ring_linearise(const struct aux_ring *ring, uint8_t **ret_bytes, size_t *ret_size,
 		       uint64_t *ret_offset)
 {
-	size_t held = aux_ring_held(ring);
-	size_t oldest = (ring->head - held) & (ring->size - 1);
-	size_t first = ring->size - oldest < held ? ring->size - oldest : held;
+	size_t held = aux_ring_held(ring), first;
+	const uint8_t *oldest = oldest_of(ring, held, &first);
 	uint8_t *bytes = malloc(held ? held : 1);
 
 	if (!bytes)
 		return -ENOMEM;
-	memcpy(bytes, ring->bytes + oldest, first);
+	memcpy(bytes, oldest, first);
 	memcpy(bytes + first, ring->bytes, held - first);
 	*ret_bytes = bytes;
 	*ret_size = held;

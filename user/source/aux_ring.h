@@ -26,7 +26,7 @@ void aux_ring_release(struct aux_ring *ring);
 
 void aux_ring_write(struct aux_ring *ring, const void *bytes, size_t size);
 
-/* As if all that was written to `more`, a ring of the same size, had been written to `ring`. */
+/* As if all that was written to `more`, a ring of the same size that nothing was taken of, were written. */
 void aux_ring_append(struct aux_ring *ring, const struct aux_ring *more);
 
 /* How many bytes the ring holds that were not taken. */

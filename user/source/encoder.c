@@ -183,6 +183,12 @@ void encoder_flush(struct encoder *encoder)
 	encoder->tnt_bits = 0;
 }
 
+void encoder_time(struct encoder *encoder, uint64_t tsc)
+{
+	encoder_flush(encoder);
+	put_timing(encoder, tsc);
+}
+
 void encoder_conditionals(struct encoder *encoder, uint64_t tsc, uint64_t taken, unsigned int cnt)
 {
 	while (cnt) {
@@ -303,12 +309,6 @@ void encoder_overflow(struct encoder *encoder, uint64_t tsc, uint64_t ip)
 		put_ip(encoder, PACKET_FUP, ip);
 }
 
-void encoder_time(struct encoder *encoder, uint64_t tsc)
-{
-	encoder_flush(encoder);
-	put_timing(encoder, tsc);
-}
-
 /* ---- what the program does ---- */
 
 void encoder_enable(struct encoder *encoder, uint64_t tsc, uint64_t ip)
@@ -323,16 +323,14 @@ void encoder_enable(struct encoder *encoder, uint64_t tsc, uint64_t ip)
 
 void encoder_disable(struct encoder *encoder, uint64_t tsc)
 {
-	encoder_flush(encoder);
-	put_timing(encoder, tsc);
+	encoder_time(encoder, tsc);
 	put_pgd_suppressed(encoder);
 	encoder->enabled = false;
 }
 
 void encoder_disable_async(struct encoder *encoder, uint64_t tsc, uint64_t ip)
 {
-	encoder_flush(encoder);
-	put_timing(encoder, tsc);
+	encoder_time(encoder, tsc);
 	put_ip(encoder, PACKET_FUP, ip);
 	put_pgd_suppressed(encoder);
 	encoder->enabled = false;
@@ -340,8 +338,7 @@ void encoder_disable_async(struct encoder *encoder, uint64_t tsc, uint64_t ip)
 
 void encoder_disable_at(struct encoder *encoder, uint64_t tsc, uint64_t ip)
 {
-	encoder_flush(encoder);
-	put_timing(encoder, tsc);
+	encoder_time(encoder, tsc);
 	put_ip(encoder, PACKET_TIP_PGD, ip);
 	encoder->enabled = false;
 }
@@ -353,8 +350,7 @@ void encoder_conditional(struct encoder *encoder, uint64_t tsc, bool taken)
 
 void encoder_indirect(struct encoder *encoder, uint64_t tsc, uint64_t to)
 {
-	encoder_flush(encoder);
-	put_timing(encoder, tsc);
+	encoder_time(encoder, tsc);
 	put_ip(encoder, PACKET_TIP, to);
 }
 
