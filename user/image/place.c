@@ -212,12 +212,14 @@ static const struct elf_range *find_range(const struct place *place, uint64_t ad
 
 static int open_locked(struct place *place, struct image_objects *objects)
 {
-	int err = atomic_load(&place->is_open) ? 0 : find_object_locked(place, objects);
+	int err;
 
-	if (err || atomic_load(&place->is_open))
+	if (atomic_load(&place->is_open))
+		return 0;
+	err = find_object_locked(place, objects);
+	if (err)
 		return err;
-	if (!place->ranges)
-		read_ranges(place);
+	read_ranges(place);
 	place->slots = calloc(place->range_cnt + 1, sizeof(*place->slots));
 	if (!place->slots)
 		return -ENOMEM;
