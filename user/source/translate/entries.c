@@ -15,7 +15,6 @@
 #include "base/cleanup.h"
 #include "base/parallel.h"
 #include "source/encoder_snapshot.h"
-#include "source/translate/words.h"
 
 int entries_init(struct entries *entries, const uint32_t *words, size_t cnt)
 {
@@ -162,8 +161,7 @@ static int begin_part(struct part *part, const struct walk *whole, uint64_t ip, 
 	part->encoder.enabled = true;
 	walk_set_time(walk, tsc);
 	part->ns = walk_now(walk);
-	while (walk->changed < walk->changes->cnt && walk->changes->times[walk->changed] <= part->ns)
-		walk->changed++;
+	walk_pass_changes(walk);
 	walk_arrive(walk, ip);
 	return 0;
 }
@@ -187,8 +185,10 @@ static int cut(struct parts *parts, struct walk *walk, size_t at, size_t cnt)
 		if (part->from <= before->from)
 			continue;
 		err = begin_part(part, walk, ip, tsc);
-		before->to = err ? before->to : part->from;
-		parts->cnt += !err;
+		if (!err) {
+			before->to = part->from;
+			parts->cnt++;
+		}
 	}
 	return err;
 }

@@ -163,20 +163,17 @@ static bool may_set_limits(pid_t tid)
 	return !prlimit(tid, RLIMIT_AS, NULL, &limit);
 }
 
-/* A process may always lower its own limits; that is what it does where we may not. */
+/* A process may always lower its own limits: that is what it does where we may not, if it is held for it. */
 static void lower_limits(struct injection *injection, const struct arena *arena)
 {
 	const uint64_t at = injection->at - NAME_BYTES;
-	const bool may = may_set_limits(injection->tid);
 
 	for (size_t i = 0; i < LIMITS_CNT; i++) {
 		struct own_limit own;
 
-		if (!arena_own_limit(arena, injection->tid, i, &own))
-			continue;
-		if (may)
-			prlimit(injection->tid, own.resource, &own.limit, NULL);
-		else if (!memory_poke(injection->tid, at, &own.limit, sizeof(own.limit)))
+		if (arena_own_limit(arena, injection->tid, i, &own) &&
+		    prlimit(injection->tid, own.resource, &own.limit, NULL) &&
+		    !memory_poke(injection->tid, at, &own.limit, sizeof(own.limit)))
 			injection_call(injection, SYS_prlimit64, (const uint64_t[6]){0, own.resource, at});
 	}
 }
@@ -426,21 +423,23 @@ int inject_unmap(pid_t tid, int *signal, const struct arena *arena, struct injec
 void inject_lower_limits(pid_t tid, const struct arena *arena, struct injection *ret_injection)
 {
 	const struct raised *raised = arena_shared(arena)->raised;
-	bool from_outside = may_set_limits(tid);
-	int err = 0;
+	int err;
 
 	*ret_injection = (struct injection){.tid = tid};
 	if (!raised[0].is_raised && !raised[1].is_raised)
 		return;
-	if (!from_outside)
-		err = begin(ret_injection, tid, NULL);
-	if (err)
+	if (may_set_limits(tid)) {
+		lower_limits(ret_injection, arena);
+		return;
+	}
+	err = begin(ret_injection, tid, NULL);
+	if (err) {
 		log_warn("process %d has higher limits of memory than its own: %s", (int)tid,
 			 fail_message(err));
-	else
-		lower_limits(ret_injection, arena);
-	if (!from_outside && !err)
-		end(ret_injection);
+		return;
+	}
+	lower_limits(ret_injection, arena);
+	end(ret_injection);
 }
 
 /* ---- restartable sequences ---- */

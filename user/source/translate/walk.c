@@ -2,6 +2,7 @@
 #include "source/translate/walk.h"
 
 #include "model/branch.h"
+#include "source/translate/words.h"
 
 void walk_set_ns(struct walk *walk, uint64_t ns)
 {
@@ -40,6 +41,15 @@ uint64_t walk_now(struct walk *walk)
 	walk->call = walk->call_cnt = 0;
 	pass_to(walk, walk->newest_ns);
 	return walk->ns;
+}
+
+void walk_pass_changes(struct walk *walk)
+{
+	const struct code_changes *changes = walk->changes;
+
+	for (; walk->changed < changes->cnt && changes->times[walk->changed] <= walk_now(walk);
+	     walk->changed++)
+		walk->encoder->psb_wanted = true;
 }
 
 void walk_call(struct walk *walk, const struct block *block, uint64_t to)

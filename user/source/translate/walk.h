@@ -64,6 +64,9 @@ void walk_call(struct walk *walk, const struct block *block, uint64_t to);
 /* The time, where no call is still to come. */
 uint64_t walk_now(struct walk *walk);
 
+/* Behind changes of the code up to now there is to be a PSB. */
+void walk_pass_changes(struct walk *walk);
+
 /* That many conditional jumps of the block went where they make no word so far. */
 void walk_pass(struct walk *walk, uint32_t conds);
 

@@ -172,10 +172,7 @@ static void tell(struct walk *walk, const struct entry *entry)
 		break;
 	case RING_AFTER:
 		walk_set_time(walk, entry->value);
-		for (; walk->changed < walk->changes->cnt &&
-		       walk->changes->times[walk->changed] <= walk_now(walk);
-		     walk->changed++)
-			walk->encoder->psb_wanted = true;
+		walk_pass_changes(walk);
 		if (walk->next)
 			go(walk, walk->next);
 		break;
@@ -218,12 +215,16 @@ static bool tells_time(uint32_t word)
 /* Branches that it stands for, or some more. Site and block are far from one another in memory. */
 static unsigned int weight(const struct walk *walk, uint32_t word)
 {
-	uint8_t *known = walk->weights ? &walk->weights[word % SITES_MAX] : NULL;
-	unsigned int cnt = known && word < BLOCK_WORD ? __atomic_load_n(known, __ATOMIC_RELAXED) : 0;
 	const struct site *site;
+	unsigned int cnt;
+	uint8_t *known;
 
-	if (word >= BLOCK_WORD || cnt)
-		return cnt ? cnt : 1;
+	if (word >= BLOCK_WORD)
+		return 1;
+	known = walk->weights ? &walk->weights[word % SITES_MAX] : NULL;
+	cnt = known ? __atomic_load_n(known, __ATOMIC_RELAXED) : 0;
+	if (cnt)
+		return cnt;
 	site = arena_site(walk->arena, word);
 	cnt = arena_block(walk->arena, site->block)->is_trace ? site->conds_before + 1u : 1;
 	cnt = cnt < UINT8_MAX ? cnt : UINT8_MAX;
