@@ -54,9 +54,11 @@ attach_ends() {
 }
 check 'attach: the target goes on' attach_ends
 
-# writes SOURCE ARGUMENT...: the recording of `busy` is over, and its trace is to be written.
+# writes SOURCE ARGUMENT...: the recording of `busy` is over, and its trace is to be written, in a process group
+# of its own.
 writes() {
-	env --default-signal=INT,QUIT "$trailcam" attach --source "$@" -o "$tmp/log.tsv" -p $target 2>"$tmp/err" &
+	: >"$tmp/err" # what the one before it has said
+	setsid env --default-signal=INT,QUIT "$trailcam" attach --source "$@" -o "$tmp/log.tsv" -p $target 2>"$tmp/err" &
 	front=$!
 	ours="$ours $front"
 }
@@ -77,10 +79,7 @@ second_ends() {
 check 'a signal while the trace is written is said, and the next one ends trailcam' second_ends
 # It comes to the process that works, and to the one that waits for it, which passes it on.
 group_counts_once() {
-	setsid env --default-signal=INT,QUIT "$trailcam" attach --source step --duration 50ms -o "$tmp/log.tsv" -p $target 2>"$tmp/err" &
-	front=$!
-	ours="$ours $front"
-	wait_for "$tmp/err" 'the time is up' || return 1
+	writes step --duration 50ms && wait_for "$tmp/err" 'the time is up' || return 1
 	env kill -s TERM -- -$front
 	wait_for "$tmp/err" 'another SIGTERM ends' && sleep 0.3
 	cat "$tmp/log.tsv" >/dev/null
