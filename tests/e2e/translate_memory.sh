@@ -95,14 +95,16 @@ os.waitpid(os.posix_spawn(shell[0], shell, {}), 0)
 time.sleep(float(sys.argv[1]))
 os.execv(shell[0], shell)
 EOF
+# Neither raises a limit nor sets one of another user.
+bounded() {
+	setpriv --inh-caps=-sys_resource --bounding-set=-sys_resource "$trailcam" run --source translate -o "$tmp/out.fxt.gz" "$@"
+}
 # limits_of_another SECONDS OPTION...
 limits_of_another() {
-	set -- "$(command -v python3)" "$@"
-	"$1" -S "$tmp/limits.py" "$2" >"$tmp/native" || return 1
-	python3=$1 seconds=$2
-	shift 2
-	setpriv --inh-caps=-sys_resource --bounding-set=-sys_resource "$trailcam" run -q --source translate "$@" -o "$tmp/out.fxt.gz" -- \
-		"$python3" -S "$tmp/limits.py" "$seconds" >"$tmp/translated" 2>"$tmp/said" && diff "$tmp/native" "$tmp/translated"
+	python3=$(command -v python3) seconds=$1
+	shift
+	"$python3" -S "$tmp/limits.py" "$seconds" >"$tmp/native" &&
+		bounded -q "$@" -- "$python3" -S "$tmp/limits.py" "$seconds" >"$tmp/translated" 2>"$tmp/said" && diff "$tmp/native" "$tmp/translated"
 }
 their_limits() {
 	limits_of_another 0 && limits_of_another 0 --follow-forks && limits_of_another 1 --duration 300ms
@@ -115,10 +117,8 @@ for _ in range(12):
         os.execv("/bin/true", ["true"])
     os.wait()
 EOF
-# Where the limit of addresses cannot be raised.
 some_are_named() {
-	setpriv --inh-caps=-sys_resource --bounding-set=-sys_resource "$trailcam" run --source translate --follow-forks -o "$tmp/out.fxt.gz" -- \
-		"$(command -v python3)" -S "$tmp/many.py" 2>"$tmp/err" && [ "$(grep -c 'runs natively .* 256 MiB of addresses .*(RLIMIT_AS)' "$tmp/err")" -eq 8 ] &&
+	bounded --follow-forks -- "$(command -v python3)" -S "$tmp/many.py" 2>"$tmp/err" && [ "$(grep -c 'runs natively .* 256 MiB of addresses .*(RLIMIT_AS)' "$tmp/err")" -eq 8 ] &&
 		says "$tmp/err" '4 more threads ran natively'
 }
 if [ "$(id -u)" -eq 0 ]; then
